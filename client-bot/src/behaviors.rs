@@ -22,14 +22,14 @@ mod tests {
     use std::sync::Arc;
 
     use glam::{DQuat, DVec3, Vec3};
-    use obsp::World;
+    use obsp::Map;
     use obsp_sim::{EntityId, EntityState, Kind, ModelId, PlayerMotion, Posture, Walker};
 
     use super::*;
 
-    pub(super) fn arena() -> (Arc<World>, NavGraph) {
+    pub(super) fn arena() -> (Arc<Map>, NavGraph) {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
-        let map = Arc::new(World::load(std::path::Path::new(path)).unwrap());
+        let map = Arc::new(Map::load(std::path::Path::new(path)).unwrap());
         let nav = NavGraph::explore(&map, &obsp_sim::MovementParameters::default());
         (map, nav)
     }

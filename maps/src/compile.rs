@@ -1,4 +1,4 @@
-//! The compiler: from the brushes of a `.map` to a [`World`].
+//! The compiler: from the brushes of a `.map` to a [`Map`].
 //!
 //! [`Source`] reads the text. `brush` makes convex solids of the brushes, and leaves out brushes
 //! without volume. `contents` decides by the rules of the map's `game_form` which brushes are solid
@@ -13,7 +13,7 @@
 //! planes from `bevel`.
 //!
 //! Threads share the work (`parallel`). The parts of the work do not depend on the number of
-//! threads, and their results are joined in order. So the world does not depend on that number
+//! threads, and their results are joined in order. So the map does not depend on that number
 //! either.
 
 mod bevel;
@@ -47,9 +47,9 @@ mod written_plane;
 use std::num::NonZeroUsize;
 
 use crate::geometry::Aabb;
+use crate::map::onion::Solidity;
+use crate::map::{Map, MapParts};
 use crate::spaces::{SizeId, Spaces};
-use crate::world::onion::Solidity;
-use crate::world::{World, WorldParts};
 use build::{Builder, Limits};
 use cell::Cell;
 use dividers::dividers;
@@ -63,8 +63,8 @@ pub use error::{BrushFault, BrushWarning, BuildError, CompileError, Unsupported}
 pub use expansion::Expansion;
 pub use fill::{Leak, Sealing};
 pub use game_form::{GameForm, RecognisedForm, UnknownForm};
-pub use options::Options;
-pub use report::{Compiled, Progress, Report, Stage};
+pub use options::CompileOptions;
+pub use report::{CompileReport, CompileStage, Compiled, Progress};
 pub use source::{CURVE_BOUND, Curves, OmittedLayers, Source, SourceSummary};
 pub use textures::SurfaceTextures;
 
@@ -76,10 +76,10 @@ const MARGIN: f64 = 64.0;
 /// ```
 /// use std::path::Path;
 ///
-/// use obsp::{Options, Sealing, Source, Spaces, compile};
+/// use obsp::{CompileOptions, Sealing, Source, Spaces, compile};
 ///
 /// let source = Source::read(Path::new("trenchbroom/initial.map"))?;
-/// let options = Options { strict: true, ..Options::default() };
+/// let options = CompileOptions { strict: true, ..CompileOptions::default() };
 /// let compiled = compile(&source, &Spaces::default(), &options, &mut |stage, done, of| {
 ///     println!("{stage:?}: {done} of {of}");
 /// })?;
@@ -92,7 +92,7 @@ const MARGIN: f64 = 64.0;
 pub fn compile(
     source: &Source,
     spaces: &Spaces,
-    options: &Options,
+    options: &CompileOptions,
     progress: &mut Progress<'_>,
 ) -> Result<Compiled, CompileError> {
     let parsed = ParsedMap::read(source, options)?;
@@ -104,7 +104,7 @@ pub fn compile(
         let size = spaces.sizes()[size.index()].name.clone();
         CompileError::Expansion { path: source.path().to_owned(), line, size, reason }
     })?;
-    let surfaces = |done, of| progress(Stage::Surfaces, done, of);
+    let surfaces = |done, of| progress(CompileStage::Surfaces, done, of);
     let polygons = Hull::surfaces(&hulls, threads, &mut { surfaces });
     let bounds = hulls.iter().fold(Aabb::EMPTY, |all, hull| all.union(hull.bounds()));
     let cell = Cell::from_box(&bounds.inflated(MARGIN));
@@ -120,7 +120,7 @@ pub fn compile(
     let builder = Builder { planes: &planes, sizes: &sizes, threads, dividers: &dividers, limits };
     let failed = |reason| CompileError::of_tree(source.path(), &parsed.statics, reason);
     let total = polygons.len() as u64;
-    let mut tree = |done| progress(Stage::Tree, done as u64, total);
+    let mut tree = |done| progress(CompileStage::Tree, done as u64, total);
     let all = polygons.clone();
     let mut draft = builder.build(&hulls, all, cell.clone(), &mut tree).map_err(failed)?;
     let filled = fill::fill(&draft, &cell, spaces, &parsed.occupants, &planes);
@@ -130,14 +130,14 @@ pub fn compile(
         filled.apply(&mut draft);
         let polygons = fill::trimmed(polygons, &draft, &planes);
         left = polygons.len();
-        let mut tree = |done| progress(Stage::Filled, done as u64, left as u64);
+        let mut tree = |done| progress(CompileStage::Filled, done as u64, left as u64);
         draft = builder.build(&draft, polygons, cell.clone(), &mut tree).map_err(failed)?;
     }
     let onion = draft.to_onion(&planes).map_err(failed)?;
-    let mut shift = |done, of| progress(Stage::ShiftTree, done, of);
+    let mut shift = |done, of| progress(CompileStage::ShiftTree, done, of);
     let shifted = shift::build(&parsed.statics, cell, options.bevel_angle, threads, &mut shift)
         .map_err(failed)?;
-    let report = Report {
+    let report = CompileReport {
         warnings: parsed.warnings,
         form: parsed.form,
         omitted: parsed.omitted,
@@ -151,7 +151,7 @@ pub fn compile(
     };
     let solids = parsed.statics.into_iter().map(|brush| brush.solid).collect();
     let name = source.name().to_owned();
-    let world = World::new(WorldParts {
+    let map = Map::new(MapParts {
         name,
         spaces: spaces.clone(),
         onion,
@@ -161,5 +161,5 @@ pub fn compile(
         solids,
         entities: parsed.entities,
     });
-    Ok(Compiled { world, report })
+    Ok(Compiled { map, report })
 }

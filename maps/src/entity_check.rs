@@ -10,7 +10,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use crate::entity_class::{EntityClasses, KeyKind};
-use crate::world::MapEntity;
+use crate::map::MapEntity;
 
 /// The classes that the server handles by itself, as `mapc fgd` tells them to an editor.
 const OWN: &str = include_str!("../trenchbroom/classes.toml");
@@ -107,7 +107,7 @@ pub enum EntityFault {
         class: String,
         /// The number of entities of the class.
         count: usize,
-        /// The index of the first of them in [`World::entities`](crate::World::entities).
+        /// The index of the first of them in [`Map::entities`](crate::Map::entities).
         first: usize,
         /// Whether one of them has brushes.
         brushes: bool,
@@ -129,7 +129,7 @@ pub enum EntityFault {
         class: String,
         /// The number of entities with that value.
         count: usize,
-        /// The index of the first of them in [`World::entities`](crate::World::entities).
+        /// The index of the first of them in [`Map::entities`](crate::Map::entities).
         first: usize,
         /// The targetname that is most like this one; `None` if none is near.
         nearest: Option<String>,
@@ -158,9 +158,9 @@ impl EntityFault {
     /// ```
     /// use obsp::entity_check::{EntityFault, KnownClasses};
     ///
-    /// let world = obsp::World::load("arena.obsp".as_ref())?;
-    /// assert_eq!(EntityFault::find(world.entities(), &KnownClasses::of_server()), []);
-    /// # Ok::<(), obsp::LoadError>(())
+    /// let map = obsp::Map::load("arena.obsp".as_ref())?;
+    /// assert_eq!(EntityFault::find(map.entities(), &KnownClasses::of_server()), []);
+    /// # Ok::<(), obsp::LoadMapError>(())
     /// ```
     pub fn find(entities: &[MapEntity], known: &KnownClasses) -> Vec<Self> {
         let mut faults = Self::unhandled(entities, known);

@@ -2,11 +2,11 @@
 //!
 //! ## Where to start
 //!
-//! - [`compile`] a [`Source`] for some [`Spaces`], or [`World::load`] a compiled world.
-//! - [`World::is_solid`] and [`World::solidity`] classify points. [`World::find_first_transition`]
-//!   traces a box, and [`World::cast`] any [`body`]. [`World::clearance`] finds the nearest
+//! - [`compile`] a [`Source`] for some [`Spaces`], or [`Map::load`] a compiled map.
+//! - [`Map::is_solid`] and [`Map::solidity`] classify points. [`Map::find_first_transition`]
+//!   traces a box, and [`Map::cast`] any [`body`]. [`Map::clearance`] finds the nearest
 //!   surface.
-//! - [`World::entities`] are the map's entities, [`World::solids`] its convex solids.
+//! - [`Map::entities`] are the map's entities, [`Map::solids`] its convex solids.
 //! - [`GameForm`] names the game whose rules a map is written by. [`Source::summary`] recognises
 //!   it.
 //! - [`PlayerSize`] is the size of players that a `game.toml` sets.
@@ -27,28 +27,28 @@ mod player_size;
 mod spaces;
 pub mod text;
 // Public for `mapc verify` and the tests only.
+mod map;
 #[cfg(feature = "verify")]
 #[doc(hidden)]
 pub mod verify;
-mod world;
 
 /// The library whose vectors and quaternions the API uses.
 pub use glam;
 
 pub use compile::{
-    BevelAngle, BrushFault, BrushWarning, BuildError, CURVE_BOUND, CompileError, Compiled, Curves,
-    DegenerateBrush, Expansion, GameForm, Leak, MAX_COORDINATE, MIN_THICKNESS, OmittedLayers,
-    Options, Progress, RecognisedForm, RedundantFace, Report, Sealing, Source, SourceSummary,
-    Stage, SurfaceTextures, UnknownForm, Unsupported, compile,
+    BevelAngle, BrushFault, BrushWarning, BuildError, CURVE_BOUND, CompileError, CompileOptions,
+    CompileReport, CompileStage, Compiled, Curves, DegenerateBrush, Expansion, GameForm, Leak,
+    MAX_COORDINATE, MIN_THICKNESS, OmittedLayers, Progress, RecognisedForm, RedundantFace, Sealing,
+    Source, SourceSummary, SurfaceTextures, UnknownForm, Unsupported, compile,
 };
 pub use game_file_error::GameFileError;
-pub use player_size::PlayerSize;
-pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
-pub use world::{
-    Clearance, ClippedSegment, FormatError, Hit, InvalidTree, Leaf, LeafId, LoadError, MapEntity,
-    Near, SURFACE_DISTANCE, SaveError, Solidity, Trace, UNIVERSE, World, WorldCounts,
+pub use map::{
+    Clearance, ClippedSegment, FormatError, Hit, InvalidTree, Leaf, LeafId, LoadMapError, Map,
+    MapCounts, MapEntity, Near, SURFACE_DISTANCE, SaveMapError, Solidity, Trace, UNIVERSE,
     clip_box_to_extent, clip_to_extent,
 };
-// Public for the benchmarks only: the tree behind `World::cast`.
+pub use player_size::PlayerSize;
+pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};
+// Public for the benchmarks only: the tree behind `Map::cast`.
 #[doc(hidden)]
-pub use world::shift;
+pub use map::shift;

@@ -9,7 +9,7 @@ use thiserror::Error;
 /// The sizes without another file.
 const DEFAULT: &str = include_str!("../spaces.toml");
 
-/// Maximum number of sizes per world. A leaf has one bit for each size, inside a 32-bit child index
+/// Maximum number of sizes per map. A leaf has one bit for each size, inside a 32-bit child index
 /// whose last bit marks a leaf.
 pub const MAX_SIZES: usize = 31;
 
@@ -38,19 +38,19 @@ impl Size {
     }
 }
 
-/// Identifies a size of a world in queries; see
-/// [`World::size`](crate::World::size).
+/// Identifies a size of a map in queries; see
+/// [`Map::size`](crate::Map::size).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SizeId(u8);
 
 impl SizeId {
-    /// The size at this position of [`World::sizes`](crate::World::sizes).
+    /// The size at this position of [`Map::sizes`](crate::Map::sizes).
     pub(crate) fn from_index(index: usize) -> Self {
         debug_assert!(index < MAX_SIZES);
         Self(index as u8)
     }
 
-    /// Position in [`World::sizes`](crate::World::sizes).
+    /// Position in [`Map::sizes`](crate::Map::sizes).
     pub fn index(self) -> usize {
         usize::from(self.0)
     }

@@ -1,28 +1,28 @@
-//! A compiled world as a subject of the oracle, for `mapc verify` and the tests.
+//! A compiled map as a subject of the oracle, for `mapc verify` and the tests.
 
 use glam::{Mat3, Quat, Vec3};
 use oracle::sweep::Body;
 use oracle::verify::{Answer, Caster, Subject, Sum};
 
 use crate::body::{Cuboid, Cylinder, Sphere};
-use crate::{Expansion, SURFACE_DISTANCE, SizeId, Trace, World};
+use crate::{Expansion, Map, SURFACE_DISTANCE, SizeId, Trace};
 
-/// One size of a compiled world.
+/// One size of a compiled map.
 #[derive(Clone, Copy, Debug)]
 pub struct OneSize<'a> {
-    /// The world.
-    pub world: &'a World,
+    /// The map.
+    pub map: &'a Map,
     /// The size.
     pub size: SizeId,
 }
 
 impl Subject for OneSize<'_> {
     fn is_solid(&self, point: [f32; 3]) -> bool {
-        self.world.is_solid(self.size, point.into())
+        self.map.is_solid(self.size, point.into())
     }
 
     fn trace(&self, start: [f32; 3], end: [f32; 3]) -> Answer {
-        match self.world.find_first_transition(self.size, start.into(), end.into()) {
+        match self.map.find_first_transition(self.size, start.into(), end.into()) {
             Trace::Clear => Answer::Clear,
             Trace::StartSolid => Answer::StartSolid,
             Trace::Hit(hit) => Answer::Hit {
@@ -39,9 +39,9 @@ impl Subject for OneSize<'_> {
     }
 }
 
-/// The bodies of other shapes that are cast through a compiled world.
+/// The bodies of other shapes that are cast through a compiled map.
 #[derive(Clone, Copy, Debug)]
-pub struct Bodies<'a>(pub &'a World);
+pub struct Bodies<'a>(pub &'a Map);
 
 impl Caster for Bodies<'_> {
     /// # Panics

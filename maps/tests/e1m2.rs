@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use obsp::verify::OneSize;
-use obsp::{Options, Sealing, Source, Spaces, compile};
+use obsp::{CompileOptions, Sealing, Source, Spaces, compile};
 use oracle::Random;
 use oracle::brushes::Solids;
 use oracle::map_text;
@@ -34,7 +34,7 @@ fn map() -> Option<PathBuf> {
 fn e1m2() {
     let Some(path) = map() else { return };
     let source = Source::read(&path).unwrap_or_else(|error| panic!("{error}"));
-    let (spaces, options) = (Spaces::default(), Options::default());
+    let (spaces, options) = (Spaces::default(), CompileOptions::default());
     let compiled = compile(&source, &spaces, &options, &mut |_, _, _| {});
     let compiled = compiled.unwrap_or_else(|error| panic!("{error}"));
     for (size, sealing) in spaces.sizes().iter().zip(&compiled.report.sealings) {
@@ -46,7 +46,7 @@ fn e1m2() {
     for (id, size) in spaces.iter() {
         let judge = Judge::new(&entities, &solids, size.half_extents.to_array().map(f64::from));
         assert!(!judge.flood().leaks(), "{}: the oracle says that the map leaks", size.name);
-        let subject = OneSize { world: &compiled.world, size: id };
+        let subject = OneSize { map: &compiled.map, size: id };
         let mut random = Random::new(id.index() as u64);
         let points = judge.points(&subject, 20_000, &mut random);
         let traces = judge.traces(&subject, 1_000, &mut random);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use obsp::model::Model;
-use obsp::{BrushFault, DegenerateBrush, Options, Source, Spaces, compile};
+use obsp::{BrushFault, CompileOptions, DegenerateBrush, Source, Spaces, compile};
 
 /// An upright prism with this number of sides.
 fn prism(sides: u32) -> String {
@@ -35,7 +35,7 @@ fn messages() {
     let map = |brushes: &str| {
         let text = format!("{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n");
         let source = Source::from_text("round.map", text);
-        compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| {})
+        compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| {})
     };
     let compiled = map(&prism(1000)).unwrap_or_else(|error| panic!("{error}"));
     assert!(compiled.report.warnings.is_empty(), "{:?}", compiled.report.warnings);

@@ -75,7 +75,7 @@ class Page {
     picture.addEventListener("webglcontextrestored", () => location.reload());
     // A browser may show a page again that was left while it played. Its player is out of the match
     // then, so the page watches.
-    addEventListener("pageshow", () => this.play?.player.isOver && this.lookOn());
+    addEventListener("pageshow", () => this.play?.player.isOver && this.spectate());
   }
 
   addPanels() {
@@ -96,7 +96,7 @@ class Page {
     this.welcome = new WelcomeView(store, this.settings, { play: () => this.join(this.settings.name), changed: () => this.tell() });
     this.renaming = new RenamingView(() => this.join(this.settings.name));
     this.joining = document.querySelector("#join");
-    this.joining.addEventListener("click", () => (this.play ? this.lookOn() : this.join(this.settings.name)));
+    this.joining.addEventListener("click", () => (this.play ? this.spectate() : this.join(this.settings.name)));
     document.querySelector("#rewind").addEventListener("click", () => this.rewind());
   }
 
@@ -198,7 +198,7 @@ class Page {
       ended: (why, wasIn) => this.ended(why, wasIn),
       scores: (isHeld) => this.panels.hold(isHeld),
       again: () => this.join(this.settings.name),
-      leave: () => this.lookOn(),
+      leave: () => this.spectate(),
     });
   }
 
@@ -211,7 +211,7 @@ class Page {
   }
 
   /** Leaves the match and watches it as a spectator. */
-  lookOn() {
+  spectate() {
     this.store.wantsToWatch = true;
     this.watch();
   }

@@ -106,7 +106,7 @@ function motionOf(...values) {
 
 const xAt = (motion, tick) => motion.at(tick)[0]?.position[0];
 
-test("what moves is where it was, and between two ticks on its way", () => {
+test("a moving body is drawn between the states of two ticks", () => {
   const motion = motionOf([60, prop(0, 240)], [63, prop(12, 240)], [66, prop(24, 240)]);
   assert.equal(xAt(motion, 59.9), undefined);
   assert.equal(xAt(motion, 60), 0);
@@ -119,13 +119,13 @@ test("a late snapshot takes its place", () => {
   assert.equal(xAt(motion, 63), 20);
 });
 
-test("what lay still is drawn at rest until it can have begun to move", () => {
+test("a body at rest is drawn at rest until it can have begun to move", () => {
   const motion = motionOf([60, prop(0)], [600, prop(9, 240)]);
   assert.equal(xAt(motion, 590), 0);
   assert.ok(xAt(motion, 598) > 0);
 });
 
-test("what is put elsewhere is not dragged there, and what is gone is gone", () => {
+test("a teleported body is not dragged there, and a removed body is gone", () => {
   const motion = motionOf([60, prop(0, 240)], [63, prop(900, 240)], [66, null]);
   assert.equal(xAt(motion, 62.9), 0);
   assert.equal(xAt(motion, 63), 900);
@@ -263,7 +263,7 @@ test("a box has twelve edges, however its faces are cut", () => {
   assert.equal(triangles(box).length, 6 * 3 * 2 * 3 * VERTEX);
 });
 
-test("every view has all of the map in the middle of what is free", () => {
+test("every view shows the whole map in the middle of the free part of the page", () => {
   const bounds = { min: [-400, -900, 0], max: [1000, 500, 300] };
   const free = { x: 0.2, y: -0.1, width: 0.6, height: 0.7 };
   // A house with a tower: its box is mostly air.
@@ -474,7 +474,7 @@ test("the figures are those of the match that the page is about", () => {
   assert.equal(parseMetrics(text).get("x"), 1);
 });
 
-test("another match is looked on at the same page, whatever was played or replayed", () => {
+test("another match is watched on the same page, whatever was played or replayed", () => {
   const page = { href: "https://game.example:8443/?match=main&play=Ann&replay=old.obsr&port=27500" };
   assert.equal(addressOf(page, "ring two"), "?match=ring+two&port=27500");
   assert.equal(addressOf({ href: "http://127.0.0.1:8080/" }, "main"), "?match=main");

@@ -50,7 +50,7 @@ const TIDY_EVERY: u32 = TICK_RATE * 10;
 const BAR: f64 = 0.02;
 
 fn main() -> ExitCode {
-    let map = obsp::World::load(&own_map("arena.obsp")).expect("the arena loads");
+    let map = obsp::Map::load(&own_map("arena.obsp")).expect("the arena loads");
     let config = Config { tick_rate: TICK_RATE, seed: 1, objects: 500, max_players: PLAYERS };
     let models = obsp::model::shipped().into();
     let mut world = World::new(Arc::new(map), models, config).expect("the match sets up");

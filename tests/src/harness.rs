@@ -74,10 +74,10 @@ pub fn setting(name: &str, default: usize) -> usize {
 ///
 /// # Panics
 /// If the map does not compile.
-pub fn compile(path: &Path) -> obsp::World {
-    let options = obsp::Options::default();
+pub fn compile(path: &Path) -> obsp::Map {
+    let options = obsp::CompileOptions::default();
     let compiled = obsp::Source::read(path).and_then(|source| {
         obsp::compile(&source, &obsp::Spaces::default(), &options, &mut |_, _, _| {})
     });
-    compiled.unwrap_or_else(|error| panic!("{error}")).world
+    compiled.unwrap_or_else(|error| panic!("{error}")).map
 }

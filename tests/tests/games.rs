@@ -81,7 +81,7 @@ fn a_ball_that_is_bowled_at_the_pins_scores() {
     let source = Source::read(map("bowling.map").as_ref()).unwrap();
     let compiled = compile(&source, &Spaces::default(), &Default::default(), &mut |_, _, _| ());
     let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 1 };
-    let mut lane = Match::new(game, compiled.unwrap().world.into(), config).unwrap();
+    let mut lane = Match::new(game, compiled.unwrap().map.into(), config).unwrap();
     let player = lane.join_as(PlayerKind::Box).unwrap();
     let mut told = Vec::new();
     for tick in 0..1_200 {
@@ -111,7 +111,7 @@ fn announcements_of_a_joining_player_are_told_once_with_the_next_tick() {
     let compiled = compile(&source, &Spaces::default(), &Default::default(), &mut |_, _, _| ());
     let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 2 };
     let game = king_of_the_hill::KingOfTheHill;
-    let mut hill = Match::new(game, compiled.unwrap().world.into(), config).unwrap();
+    let mut hill = Match::new(game, compiled.unwrap().map.into(), config).unwrap();
     let announced = |hill: &Match<king_of_the_hill::KingOfTheHill>| {
         hill.events().iter().filter(|event| matches!(event, Event::Announced { .. })).count()
     };

@@ -40,7 +40,7 @@ fn no_recorded_step_is_blocked_that_was_free() {
     let brushes = Brushes::new(&entities, HALF);
     let world = compile(&map);
     let size = world.size("standing").expect("a default size");
-    let subject = OneSize { world: &world, size };
+    let subject = OneSize { map: &world, size };
     let records =
         records(&std::fs::read_to_string(&trace).expect("the recorded steps can be read"));
     let (mut free, mut others) = (0, 0);

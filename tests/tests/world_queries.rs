@@ -2,11 +2,11 @@
 
 use glam::Vec3;
 use obsp::body::{Cylinder, Sphere};
-use obsp::{Trace, World};
+use obsp::{Map, Trace};
 use tests::harness::{Random, compile, own_map};
 
 /// The answers of all queries for a position and a segment.
-fn ask(world: &World, start: Vec3, end: Vec3) -> (u32, Vec<Trace>) {
+fn ask(world: &Map, start: Vec3, end: Vec3) -> (u32, Vec<Trace>) {
     let mut hits = Vec::with_capacity(16);
     let mut solid = 0;
     let counted = allocation_counter::measure(|| {

@@ -491,17 +491,17 @@ bool obsp_client_match_value(ObspClient *client, const char *name, int32_t *valu
 // client. False if the game has no such field.
 bool obsp_client_own_value(ObspClient *client, const char *name, int32_t *value);
 
-// Copies the own player as it is to be drawn at `now`. False while the player is not in the world
+// Copies the state of the own player to draw at `now`. False while the player is not in the world
 // or drives a vehicle (`obsp_client_own_vehicle`), and while the map is not loaded.
 bool obsp_client_own_player(ObspClient *client,
                             double now,
                             ObspOwnPlayer *player);
 
-// Copies the vehicle that the own player drives as it is to be drawn at `now`. False while the
+// Copies the state to draw at `now` of the vehicle that the own player drives. False while the
 // player is on foot or not in the world, and while the map is not loaded.
 bool obsp_client_own_vehicle(ObspClient *client, double now, ObspEntity *vehicle);
 
-// Copies all entities except the own player, as they are to be drawn at `now`, at most `capacity`
+// Copies the states to draw at `now` of all entities except the own player, at most `capacity`
 // of them. Returns the number of all these entities.
 size_t obsp_client_entities(ObspClient *client,
                             double now,

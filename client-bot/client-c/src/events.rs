@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use obsp_client::Event;
+use obsp_client::ConnectionEvent;
 use obsp_proto::control::{MapName, MatchEvent, RoundPhase};
 use obsp_proto::download::{Download, Receiver};
 use obsp_proto::schema::{MAX_EVENT_DATA, Schema};
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn obsp_client_poll_event(
         // SAFETY: the contract of the header.
         let client = unsafe { raw::client(client)? };
         let Some(next) = client.client.poll_event() else { return Ok(false) };
-        if let Event::Joined(_) = next {
+        if let ConnectionEvent::Joined(_) = next {
             // The bytes received so far belong to the previous world.
             client.map_stream = Receiver::new(Download::Map);
             client.game_stream = Receiver::new(Download::Game);
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn obsp_client_poll_event(
     })
 }
 
-fn connection_event(event: &Event) -> ObspEvent {
+fn connection_event(event: &ConnectionEvent) -> ObspEvent {
     let empty = ObspEvent {
         kind: ObspEventKind::Disconnected,
         player: ObspId::NOBODY,
@@ -115,7 +115,7 @@ fn connection_event(event: &Event) -> ObspEvent {
         text: [0; OBSP_TEXT_BYTES],
     };
     match event {
-        Event::Joined(hello) => ObspEvent {
+        ConnectionEvent::Joined(hello) => ObspEvent {
             kind: ObspEventKind::Joined,
             player: hello.player.map_or(ObspId::NOBODY, ObspId::from),
             tick_rate: hello.tick_rate.get(),
@@ -125,13 +125,13 @@ fn connection_event(event: &Event) -> ObspEvent {
             text: raw::fixed(hello.map_name.as_str()),
             ..empty
         },
-        Event::NewWorld { map, name } => ObspEvent {
+        ConnectionEvent::NewWorld { map, name } => ObspEvent {
             kind: ObspEventKind::NewWorld,
             map: map.0,
             text: raw::fixed(name.as_str()),
             ..empty
         },
-        Event::Disconnected(cause) => {
+        ConnectionEvent::Disconnected(cause) => {
             ObspEvent { is_final: cause.is_final(), text: raw::fixed(&cause.to_string()), ..empty }
         }
     }

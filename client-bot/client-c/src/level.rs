@@ -107,7 +107,7 @@ pub unsafe extern "C" fn obsp_client_map_bytes(
         let client = unsafe { raw::client(client)? };
         let Some(loaded) = level(client) else { return Ok(0) };
         // SAFETY: the contract of the header.
-        unsafe { raw::put_all(bytes, capacity, loaded.world.to_bytes().into_iter()) }
+        unsafe { raw::put_all(bytes, capacity, loaded.map.to_bytes().into_iter()) }
     })
 }
 
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn obsp_client_map_triangles(
     guard(0, || {
         // SAFETY: the contract of the header.
         let client = unsafe { raw::client(client)? };
-        let polygons = level(client).map_or(&[][..], |loaded| loaded.world.polygons());
+        let polygons = level(client).map_or(&[][..], |loaded| loaded.map.polygons());
         // SAFETY: the contract of the header.
         unsafe { raw::put_all(triangles, capacity, polygons.iter().flat_map(fan)) }
     })
@@ -214,23 +214,23 @@ fn model(client: &ObspClient, model: u8) -> Result<&Model, Failure> {
 }
 
 fn described(loaded: &LoadedMap) -> Result<ObspMap, Failure> {
-    let world = &loaded.world;
-    let size = PlayerSize::among(world.sizes()).ok_or_else(|| {
+    let map = &loaded.map;
+    let size = PlayerSize::among(map.sizes()).ok_or_else(|| {
         Failure::wrong_map(format!(
             "the map {} is compiled for players who are not upright boxes: compile it anew for \
              the sizes of its game",
-            world.name()
+            map.name()
         ))
     })?;
-    let (mins, maxs) = corners(&world.bounds());
+    let (mins, maxs) = corners(&map.bounds());
     Ok(ObspMap {
-        hash: world.hash(),
+        hash: map.hash(),
         mins,
         maxs,
         player_width: size.width.into(),
         player_height: size.height.into(),
         player_crouched_height: size.crouched_height.into(),
-        name: raw::fixed(world.name()),
+        name: raw::fixed(map.name()),
     })
 }
 

@@ -27,7 +27,7 @@ pub struct ObspOwnPlayer {
     pub is_grounded: bool,
 }
 
-/// Copies the own player as it is to be drawn at `now`. False while the player is not in the world
+/// Copies the state of the own player to draw at `now`. False while the player is not in the world
 /// or drives a vehicle (`obsp_client_own_vehicle`), and while the map is not loaded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_own_player(
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn obsp_client_own_player(
     })
 }
 
-/// Copies the vehicle that the own player drives as it is to be drawn at `now`. False while the
+/// Copies the state to draw at `now` of the vehicle that the own player drives. False while the
 /// player is on foot or not in the world, and while the map is not loaded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_own_vehicle(
@@ -125,7 +125,7 @@ impl From<EntityState> for ObspEntity {
     }
 }
 
-/// Copies all entities except the own player, as they are to be drawn at `now`, at most `capacity`
+/// Copies the states to draw at `now` of all entities except the own player, at most `capacity`
 /// of them. Returns the number of all these entities.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_entities(

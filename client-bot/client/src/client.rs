@@ -1,39 +1,25 @@
 //! One player in a match, without sockets or clocks. The client takes bytes and the time, and
 //! returns bytes and a [`View`] of the match.
 
+mod reconciliation;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use glam::DVec3;
 use obsp_proto::client::{self, Session, SnapshotReceived};
 use obsp_proto::control::{
     ChatLine, MapHash, MapName, MatchEvent, MatchName, PlayerName, ServerHello, Ticket,
 };
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{ProtocolError, Tick, Time};
-use obsp_sim::{Command, Kind, PlayerMotion};
+use obsp_sim::{Command, PlayerMotion};
+use reconciliation::{LARGEST_BODY, MAX_SPEED, OBSTACLE_RADIUS};
 
 use crate::smoothing::Smoothing;
 use crate::stall::Stall;
 use crate::{
-    Disconnected, LoadedMap, MapError, Observed, Playout, Prediction, PredictionError, Roster, View,
+    Disconnected, LoadedMap, MapError, Playout, Prediction, PredictionError, Roster, View,
 };
-
-/// Entities within this many units of the player, on each axis, are obstacles when pending
-/// commands are replayed.
-const OBSTACLE_RADIUS: f64 = 256.0;
-
-/// Half the size of the largest body plus half the height of the tallest player, in units.
-const LARGEST_BODY: f64 = 96.0;
-
-/// Highest speed, in units per second, at which player and body are assumed to approach each other.
-/// The obstacles of a single tick are the entities within [`LARGEST_BODY`] plus one tick's way at
-/// this speed.
-const MAX_SPEED: f64 = 3840.0;
-
-/// Seconds of silence after which a vehicle last reported at rest is known to be still there. The
-/// server reports a moving vehicle at least twice in that time.
-const AT_REST: f64 = 0.2;
 
 /// Maximum number of datagrams that wait for [`Client::poll_transmit`]. Each datagram repeats the
 /// commands of the datagrams before it, so the oldest ones are dropped.
@@ -74,13 +60,13 @@ impl Default for Credentials {
 
 /// An event of the connection, as [`Client::poll_event`] returns it.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum ConnectionEvent {
     /// The server accepted the client, which is in the match from now on. Load the map and the
     /// game's data that the hello names, and pass them to [`Client::use_map`]. After that the
     /// client's own player is predicted.
     Joined(ServerHello),
     /// The match continues in another world. Everything known of the old world is void, and no
-    /// entity or player keeps its id. [`Event::Joined`] follows.
+    /// entity or player keeps its id. [`ConnectionEvent::Joined`] follows.
     NewWorld {
         /// The map of the new world. It may be the map of the old one.
         map: MapHash,
@@ -156,7 +142,7 @@ pub struct Client {
     playout: Playout,
     stall: Stall,
     roster: Roster,
-    events: VecDeque<Event>,
+    events: VecDeque<ConnectionEvent>,
     datagrams: VecDeque<Vec<u8>>,
     /// The end of the connection, as a task that follows after all queued output.
     end: Option<Transmit>,
@@ -220,14 +206,16 @@ impl Client {
     /// that the transport gives.
     ///
     /// ```
-    /// use obsp_client::{Client, Credentials, Disconnected, Event};
+    /// use obsp_client::{Client, ConnectionEvent, Credentials, Disconnected};
     /// use obsp_proto::Time;
     /// use obsp_proto::control::{MapHash, PlayerName};
     ///
     /// let name = PlayerName::new("Ann")?;
     /// let mut client = Client::new(&name, MapHash::ANY, &Credentials::default(), Time::ZERO);
     /// client.handle_closed("reset by peer");
-    /// let Some(Event::Disconnected(cause)) = client.poll_event() else { panic!("no event") };
+    /// let Some(ConnectionEvent::Disconnected(cause)) = client.poll_event() else {
+    ///     panic!("no event")
+    /// };
     /// assert!(matches!(&cause, Disconnected::Connection(reason) if reason == "reset by peer"));
     /// assert!(!cause.is_final(), "the client may rejoin");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -257,8 +245,8 @@ impl Client {
         self.session.hello().filter(|_| self.prediction.is_none())
     }
 
-    /// Uses the map and the game that [`Event::Joined`] has asked for. The client's own player is
-    /// predicted from now on.
+    /// Uses the map and the game that [`ConnectionEvent::Joined`] has asked for. The client's own
+    /// player is predicted from now on.
     ///
     /// # Errors
     /// The map or the game is not that of the match, which may have changed in the meantime. Or the
@@ -282,7 +270,7 @@ impl Client {
     /// command once more.
     ///
     /// ```
-    /// use obsp_client::{Client, Credentials, Disconnected, Event};
+    /// use obsp_client::{Client, ConnectionEvent, Credentials, Disconnected};
     /// use obsp_proto::control::{MapHash, PlayerName};
     /// use obsp_proto::{IDLE_TIMEOUT, Time};
     /// use obsp_sim::Command;
@@ -296,7 +284,7 @@ impl Client {
     ///     now = now + std::time::Duration::from_millis(500);
     /// }
     /// let event = client.poll_event();
-    /// assert!(matches!(event, Some(Event::Disconnected(Disconnected::TimedOut))));
+    /// assert!(matches!(event, Some(ConnectionEvent::Disconnected(Disconnected::TimedOut))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn tick(&mut self, command: Command, now: Time) -> Option<Tick> {
@@ -343,7 +331,7 @@ impl Client {
     }
 
     /// Takes the next event of the connection.
-    pub fn poll_event(&mut self) -> Option<Event> {
+    pub fn poll_event(&mut self) -> Option<ConnectionEvent> {
         self.events.pop_front()
     }
 
@@ -422,14 +410,14 @@ impl Client {
             client::Event::Joined(hello) => {
                 self.ticket = hello.ticket;
                 self.playout = Playout::new(self.tick_rate());
-                self.events.push_back(Event::Joined(hello));
+                self.events.push_back(ConnectionEvent::Joined(hello));
             }
             client::Event::NewWorld { map, name } => {
                 (self.prediction, self.authoritative) = (None, None);
                 (self.smoothing, self.roster) = Default::default();
                 // Events of earlier worlds are void, and must not pile up in the queue.
                 self.events.clear();
-                self.events.push_back(Event::NewWorld { map, name });
+                self.events.push_back(ConnectionEvent::NewWorld { map, name });
             }
             client::Event::Refused(reason) => {
                 self.disconnect(Disconnected::Refused(reason), CLOSE_OK, "refused");
@@ -450,7 +438,7 @@ impl Client {
     }
 
     fn disconnect(&mut self, cause: Disconnected, code: u32, reason: &str) {
-        self.events.push_back(Event::Disconnected(cause));
+        self.events.push_back(ConnectionEvent::Disconnected(cause));
         self.end = Some(Transmit::Close { code, reason: reason.to_owned() });
     }
 
@@ -473,65 +461,5 @@ impl Client {
         }
         let (error, view_jumps) = corrected.unzip();
         Snapshot { received, error, view_jumps: view_jumps.unwrap_or(false) }
-    }
-
-    /// Reconciles the prediction with the server's motion of the client's own player; returns the
-    /// prediction error, and whether its correction makes the view jump.
-    fn reconcile(
-        &mut self,
-        tick: Tick,
-        motion: AuthoritativeMotion,
-        now: Time,
-    ) -> Option<(PredictionError, bool)> {
-        if self.authoritative.is_none_or(|(last, _)| tick > last) {
-            self.authoritative = Some((tick, motion));
-        }
-        let others = self.obstacles_near(motion.motion.position.as_dvec3(), OBSTACLE_RADIUS);
-        let error = self.prediction.as_mut()?.reconcile(tick, motion, &others)?;
-        let view_jumps = self.smoothing.correct(now, error.correction);
-        Some((error, view_jumps))
-    }
-
-    /// Reconciles the prediction with the latest state of the vehicle that the client's own player
-    /// drives. The result is like that of [`Client::reconcile`]. `None` for a player on foot, or if
-    /// the state is no newer than the last one used.
-    fn reconcile_vehicle(&mut self, now: Time) -> Option<(PredictionError, bool)> {
-        let known = self.prediction.as_ref()?.authoritative_tick();
-        let id = self.session.player()?;
-        let state = self.session.entity(id)?;
-        if !matches!(state.kind, Kind::Vehicle { .. }) {
-            return None;
-        }
-        let (mut tick, _) = self.session.history(id).last()?;
-        let latest = self.session.latest_tick()?;
-        // The server does not send a vehicle at rest again. After a while its silence says that the
-        // vehicle is still at that place, which corrects a prediction that moves it.
-        let silence = latest.distance(known.map_or(tick, |known| known.max(tick)));
-        if state.velocity == DVec3::ZERO && silence as f64 / self.tick_rate() >= AT_REST {
-            tick = latest;
-        }
-        if known.is_some_and(|known| tick <= known) {
-            return None;
-        }
-        let others = self.obstacles_near(state.position, OBSTACLE_RADIUS);
-        let error = self.prediction.as_mut()?.reconcile_vehicle(tick, state, &others)?;
-        let view_jumps = self.smoothing.correct(now, error.correction);
-        Some((error, view_jumps))
-    }
-
-    /// Whether the client's own player is known to have left the world, by dying for example, since
-    /// its latest motion. An entity that has not been in any snapshot yet has not left.
-    fn has_left_the_world(&self) -> bool {
-        let since = self.session.player().and_then(|own| self.session.gone_since(own));
-        let motion = self.authoritative.map(|(tick, _)| tick);
-        let known = motion.max(self.prediction.as_ref().and_then(Prediction::authoritative_tick));
-        since.zip(known).is_some_and(|(since, known)| since >= known)
-    }
-
-    /// The latest state of every entity that the client's own player may run into.
-    fn obstacles_near(&self, position: DVec3, radius: f64) -> Vec<Observed> {
-        let own = self.session.player();
-        let near = self.session.entities_near(position, radius);
-        near.filter(|(_, entity)| Some(entity.id) != own).collect()
     }
 }

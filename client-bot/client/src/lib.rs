@@ -19,7 +19,7 @@ mod smoothing;
 mod stall;
 mod view;
 
-pub use client::{Client, Credentials, Event, Snapshot, Transmit};
+pub use client::{Client, ConnectionEvent, Credentials, Snapshot, Transmit};
 pub use disconnected::Disconnected;
 pub use map::{LoadedMap, MapError};
 pub use obsp_proto::client::Observed;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use obsp::World;
+use obsp::Map;
 use obsp::model::Model;
 use obsp_proto::control::{GameHash, MapHash, ServerHello};
 use obsp_proto::download::DownloadError;
@@ -18,11 +18,11 @@ use thiserror::Error;
 /// use obsp_proto::schema::Schema;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
-/// let world = obsp::World::load(std::path::Path::new(path))?;
-/// let hash = world.hash();
+/// let map = obsp::Map::load(std::path::Path::new(path))?;
+/// let hash = map.hash();
 /// // A game whose one body is the crate that ships. A hello of the server has the schema.
 /// let schema = Schema::of_models(["crate".to_owned()])?;
-/// let map = LoadedMap::new(world, &GameData::default(), &schema)?;
+/// let map = LoadedMap::new(map, &GameData::default(), &schema)?;
 /// assert_eq!(map.hash().0, hash);
 /// assert_eq!(map.models[0].name(), "crate");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -30,7 +30,7 @@ use thiserror::Error;
 #[derive(Debug)]
 pub struct LoadedMap {
     /// The map.
-    pub world: Arc<World>,
+    pub map: Arc<Map>,
     /// The server's movement code for that map and for bodies of the game's models.
     pub predictor: Predictor,
     /// The movement parameters of players.
@@ -88,14 +88,14 @@ impl LoadedMap {
     /// The map lacks a size that players need, or the game has a model that is neither in its
     /// data nor among those that ship.
     pub fn new(
-        world: impl Into<Arc<World>>,
+        map: impl Into<Arc<Map>>,
         game: &GameData,
         schema: &Schema,
     ) -> Result<Self, MapError> {
-        let (world, models) = (world.into(), game.models_of(schema)?);
-        let predictor = Predictor::new(Arc::clone(&world), &models)?;
+        let (map, models) = (map.into(), game.models_of(schema)?);
+        let predictor = Predictor::new(Arc::clone(&map), &models)?;
         let (movement, models) = (*game.movement(), models.into());
-        Ok(Self { world, predictor, movement, models, game: game.hash() })
+        Ok(Self { map, predictor, movement, models, game: game.hash() })
     }
 
     /// Prepares the map and the game that the server's hello names. `map` is a compiled map: the
@@ -106,20 +106,20 @@ impl LoadedMap {
     /// The bytes are not a map or not game data, their hashes differ from those of the hello, or
     /// players cannot move on the map.
     pub fn from_bytes(map: &[u8], game: &[u8], hello: &ServerHello) -> Result<Self, MapError> {
-        let world = World::from_bytes(map).map_err(|error| MapError::Invalid(error.to_string()))?;
-        if world.hash() != hello.map.0 {
+        let map = Map::from_bytes(map).map_err(|error| MapError::Invalid(error.to_string()))?;
+        if map.hash() != hello.map.0 {
             return Err(MapError::Other);
         }
         // Bytes whose hash differs from the hello's are not even parsed.
         if GameHash::of(game) != hello.game {
             return Err(MapError::OtherGame);
         }
-        Self::new(world, &GameData::from_bytes(game)?, &hello.schema)
+        Self::new(map, &GameData::from_bytes(game)?, &hello.schema)
     }
 
     /// The content hash of the map, which the server's hello names.
     pub fn hash(&self) -> MapHash {
-        MapHash(self.world.hash())
+        MapHash(self.map.hash())
     }
 
     /// Checks that this is the map and the game that a server's hello names.

@@ -58,13 +58,13 @@ const RELOCATION_DISTANCE: f64 = 200.0;
 /// use obsp_sim::{Command, Config, World};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
-/// let world = obsp::World::load(std::path::Path::new(path))?;
+/// let world = obsp::Map::load(std::path::Path::new(path))?;
 /// let schema = Schema::of_models(["crate".to_owned()])?;
 /// let map = Arc::new(LoadedMap::new(world, &GameData::default(), &schema)?);
 ///
 /// // A server with one player, who stands still.
 /// let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 1 };
-/// let mut server = World::new(Arc::clone(&map.world), [].into(), config)?;
+/// let mut server = World::new(Arc::clone(&map.map), [].into(), config)?;
 /// let player = server.join().unwrap();
 /// let motion = server.player_motion(player).unwrap();
 ///

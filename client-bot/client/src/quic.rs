@@ -13,6 +13,7 @@
 mod backoff;
 mod congestion;
 mod connector;
+mod join_error;
 mod map_fetch;
 mod map_store;
 mod race;
@@ -35,10 +36,11 @@ use obsp_sim::{Command, PlayerMotion};
 use quinn::{Connection, ConnectionError, ReadError, RecvStream, SendStream, VarInt};
 use tokio::time::{Sleep, timeout};
 
-use crate::{Disconnected, Event, Prediction, PredictionError, Snapshot, Transmit, View};
+use crate::{ConnectionEvent, Disconnected, Prediction, PredictionError, Snapshot, Transmit, View};
 
 pub use backoff::Backoff;
-pub use connector::{ConnectError, Connector, JoinError, Tried};
+pub use connector::Connector;
+pub use join_error::{ConnectError, JoinError, Tried};
 use map_fetch::PendingMap;
 pub use map_store::MapStore;
 pub use server_address::{Resolver, ServerAddress, ServerAddressSyntax};
@@ -316,13 +318,13 @@ impl Client {
     fn handle_events(&mut self) -> Result<(), Disconnected> {
         while let Some(event) = self.client.poll_event() {
             match event {
-                Event::Joined(hello) => {
+                ConnectionEvent::Joined(hello) => {
                     let (maps, connection) = (Arc::clone(&self.maps), self.connection.clone());
                     self.pending_map = Some(map_fetch::start(maps, connection, hello));
                 }
                 // A map that is still being loaded belongs to the previous world.
-                Event::NewWorld { .. } => self.pending_map = None,
-                Event::Disconnected(cause) => return Err(cause),
+                ConnectionEvent::NewWorld { .. } => self.pending_map = None,
+                ConnectionEvent::Disconnected(cause) => return Err(cause),
             }
         }
         Ok(())

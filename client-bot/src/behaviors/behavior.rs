@@ -1,7 +1,7 @@
 //! The interface between a bot and its behavior.
 
 use glam::DVec3;
-use obsp::World;
+use obsp::Map;
 use obsp_sim::{Command, EntityState, PlayerMotion};
 
 use super::nav_graph::NavGraph;
@@ -14,7 +14,7 @@ pub struct Perception<'a> {
     /// The entities around the bot.
     pub others: &'a [EntityState],
     /// The map.
-    pub map: &'a World,
+    pub map: &'a Map,
     /// The navigation graph of the map.
     pub nav: &'a NavGraph,
 }

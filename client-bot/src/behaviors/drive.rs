@@ -203,7 +203,7 @@ mod tests {
 
     /// Units that a driver travels in 90 s, pads that it drops, and ticks that it spends
     /// in one.
-    fn drive(map: &Arc<obsp::World>, nav: &NavGraph, seed: u64) -> (f64, usize, u32) {
+    fn drive(map: &Arc<obsp::Map>, nav: &NavGraph, seed: u64) -> (f64, usize, u32) {
         let config = Config { tick_rate: 60, seed, objects: 0, max_players: 2 };
         let mut game = Match::new(Arena, Arc::clone(map), config).unwrap();
         let id = game.join_as(PlayerKind::Hovertank).unwrap();

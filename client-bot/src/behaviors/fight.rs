@@ -1,7 +1,7 @@
 //! Fighting other players on foot.
 
 use glam::DVec3;
-use obsp::{PlayerSize, Trace, World};
+use obsp::{Map, PlayerSize, Trace};
 use obsp_sim::{Buttons, Command, EntityState, Posture, Random};
 
 use super::behavior::{Behavior, Perception, heading};
@@ -187,7 +187,7 @@ impl Behavior for Fight {
 }
 
 /// Whether the static world leaves the line of sight between two points free.
-fn sees(map: &World, from: DVec3, to: DVec3) -> bool {
+fn sees(map: &Map, from: DVec3, to: DVec3) -> bool {
     let Some(point) = map.size("point") else { return false };
     map.find_first_transition(point, from.as_vec3(), to.as_vec3()) == Trace::Clear
 }

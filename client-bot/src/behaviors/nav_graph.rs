@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
-use obsp::{SizeId, Trace, World};
+use obsp::{Map, SizeId, Trace};
 use obsp_sim::{Command, MovementParameters, PlayerMotion, Posture, Predictor, Random, Walker};
 
 /// Units between two neighbouring nodes.
@@ -70,7 +70,7 @@ pub struct Waypoint {
 }
 
 struct Explorer<'a> {
-    map: &'a World,
+    map: &'a Map,
     crouching: SizeId,
     standing: SizeId,
     /// The vector from the centre of the crouching box to that of the standing one.
@@ -96,7 +96,7 @@ impl NavGraph {
 
     /// Explores the map from its spawn points, by walking, jump pads and teleporters, for players
     /// with these movement parameters.
-    pub fn explore(map: &Arc<World>, movement: &MovementParameters) -> Self {
+    pub fn explore(map: &Arc<Map>, movement: &MovementParameters) -> Self {
         let mut graph = Self { movement: *movement, ..Self::default() };
         let (Some(crouching), Some(standing)) = (map.size("crouching"), map.size("standing"))
         else {
@@ -289,9 +289,9 @@ fn cell(position: Vec3) -> (i32, i32) {
 mod tests {
     use super::*;
 
-    fn arena() -> Arc<World> {
+    fn arena() -> Arc<Map> {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
-        Arc::new(World::load(std::path::Path::new(path)).unwrap())
+        Arc::new(Map::load(std::path::Path::new(path)).unwrap())
     }
 
     #[test]
@@ -313,7 +313,7 @@ mod tests {
     }
 
     /// The trigger that transports a player who stands here.
-    fn transporter(map: &World, position: Vec3) -> Option<&str> {
+    fn transporter(map: &Map, position: Vec3) -> Option<&str> {
         let half = |name| map.sizes()[map.size(name).unwrap().index()].half_extents;
         let (standing, crouching) = (half("standing"), half("crouching"));
         let centre = position + Vec3::Z * (standing.z - crouching.z);

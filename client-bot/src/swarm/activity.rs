@@ -1,7 +1,7 @@
 //! How bots spend their time: distance travelled, time stuck, jump pads, vehicles.
 
 use glam::DVec3;
-use obsp::World;
+use obsp::Map;
 use obsp::geometry::Aabb;
 use obsp_sim::{Command, PlayerMotion, Posture};
 use serde::Serialize;
@@ -60,7 +60,7 @@ pub struct BotActivity {
 
 impl ActivityRecorder {
     /// A recorder of a bot that begins to play on this map.
-    pub(super) fn new(map: &World) -> Self {
+    pub(super) fn new(map: &Map) -> Self {
         let pads = map.entities().iter().filter(|entity| entity.classname() == "trigger_push");
         let pads = pads.flat_map(|pad| pad.solids()).map(|solid| *solid.bounds()).collect();
         let standing = map.size("standing").map(|size| map.sizes()[size.index()].half_extents);

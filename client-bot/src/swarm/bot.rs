@@ -224,7 +224,7 @@ impl Bot {
             unreachable!("a connector gives a client its map");
         };
         if record.reconnects == 0 && record.worlds == 1 {
-            record.activity = ActivityRecorder::new(&map.world);
+            record.activity = ActivityRecorder::new(&map.map);
         }
         let Some(nav) = self.explore_map(&map, client, record).await? else { return Ok(()) };
         let mut driver = Drive::new(self.seed ^ u64::from(self.number));
@@ -277,8 +277,7 @@ impl Bot {
                     if commands == VOTE_AFTER && record.worlds == 1 {
                         self.call_vote(client);
                     }
-                    let perception =
-                        Perception { own, others: &others, map: &map.world, nav: &nav };
+                    let perception = Perception { own, others: &others, map: &map.map, nav: &nav };
                     let command = match tank {
                         Some(tank) => {
                             let command = driver.decide(&tank, &perception);
@@ -308,10 +307,10 @@ impl Bot {
         record: &mut BotRecord,
     ) -> Result<Option<Arc<NavGraph>>, Disconnected> {
         let map = Arc::clone(map);
-        let shared = self.nav_graphs.of(map.world.hash());
+        let shared = self.nav_graphs.of(map.map.hash());
         // The map is explored on a blocking thread, because this thread runs other bots.
         let explored = shared.get_or_init(async || {
-            let explore = move || Arc::new(NavGraph::explore(&map.world, &map.movement));
+            let explore = move || Arc::new(NavGraph::explore(&map.map, &map.movement));
             let explored = tokio::task::spawn_blocking(explore).await;
             explored.unwrap_or_else(|crash| std::panic::resume_unwind(crash.into_panic()))
         });

@@ -1,4 +1,4 @@
-//! Any bytes with the header of an `.obsp` are refused or accepted. An accepted world answers every
+//! Any bytes with the header of an `.obsp` are refused or accepted. An accepted map answers every
 //! query, and is written to the same bytes.
 #![no_main]
 
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use glam::Vec3;
 use libfuzzer_sys::fuzz_target;
 use obsp::body::Sphere;
-use obsp::{Options, Source, Spaces, Trace, World, compile};
+use obsp::{CompileOptions, Map, Source, Spaces, Trace, compile};
 
 /// Bytes before the body: magic, version and the body's hash.
 const VERSION_AT: usize = 4;
@@ -15,7 +15,7 @@ const HASH_AT: usize = 8;
 const BODY_AT: usize = 40;
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = World::from_bytes(bytes);
+    let _ = Map::from_bytes(bytes);
     let mut bytes = bytes.to_vec();
     if bytes.len() >= BODY_AT {
         // The body is decoded only in a file with the right magic, version and hash.
@@ -24,9 +24,9 @@ fuzz_target!(|bytes: &[u8]| {
         hasher.update(&bytes[VERSION_AT..HASH_AT]).update(&bytes[BODY_AT..]);
         bytes[HASH_AT..BODY_AT].copy_from_slice(hasher.finalize().as_bytes());
     }
-    if let Ok(world) = World::from_bytes(&bytes) {
-        assert_eq!(world.to_bytes(), bytes);
-        ask(&world);
+    if let Ok(map) = Map::from_bytes(&bytes) {
+        assert_eq!(map.to_bytes(), bytes);
+        ask(&map);
     }
 });
 
@@ -36,32 +36,33 @@ fn header() -> &'static [u8] {
     HEADER.get_or_init(|| {
         let text = include_bytes!("../seeds/map_source/standard.map");
         let source = Source::from_text("seed", text.as_slice());
-        let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
-        compiled.expect("the seed is a map").world.to_bytes()[..HASH_AT].to_vec()
+        let compiled =
+            compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| ());
+        compiled.expect("the seed is a map").map.to_bytes()[..HASH_AT].to_vec()
     })
 }
 
-fn ask(world: &World) {
+fn ask(map: &Map) {
     let places = [Vec3::ZERO, Vec3::new(8.0, -40.0, 24.0), Vec3::splat(1e6), Vec3::NAN];
     let sphere = Sphere::new(16.0).expect("an ordinary radius");
     for start in places {
-        for (index, size) in world.sizes().iter().enumerate() {
-            let id = world.size(&size.name).expect("the world has every size that it lists");
+        for (index, size) in map.sizes().iter().enumerate() {
+            let id = map.size(&size.name).expect("the map has every size that it lists");
             assert_eq!(id.index(), index);
-            let _ = world.clearance(id, start, 8.0);
+            let _ = map.clearance(id, start, 8.0);
             for end in places {
-                if let Trace::Hit(hit) = world.find_first_transition(id, start, end) {
+                if let Trace::Hit(hit) = map.find_first_transition(id, start, end) {
                     assert!((0.0..=1.0).contains(&hit.time), "{hit:?}");
-                    assert!(!world.is_solid(id, hit.end), "{hit:?}");
+                    assert!(!map.is_solid(id, hit.end), "{hit:?}");
                 }
             }
         }
         for end in places {
-            let _ = world.cast(&sphere, start, end);
+            let _ = map.cast(&sphere, start, end);
         }
-        let _ = world.overlaps(&sphere, start);
+        let _ = map.overlaps(&sphere, start);
     }
-    for entity in world.entities() {
+    for entity in map.entities() {
         let _ = (entity.classname(), entity.origin(), entity.angle());
     }
 }

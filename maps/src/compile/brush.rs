@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::source::map::SourceBrush;
 use super::written_plane::{PLANE_ERROR, WrittenPlane};
 use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane};
-use crate::world::MAX_FACES;
+use crate::map::MAX_FACES;
 
 /// Maximum coordinate of a corner of a brush along an axis, in units. Positions are `f32`, which
 /// are coarser than 1/256 of a unit farther out.

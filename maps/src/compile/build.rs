@@ -16,8 +16,8 @@ use super::parallel::in_order;
 use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side};
 use super::splitter::choose_splitter;
+use crate::map::onion::{MAX_DEPTH, Solidity};
 use crate::spaces::SizeId;
-use crate::world::onion::{MAX_DEPTH, Solidity};
 
 /// Space is divided as a whole until no part has more than a 64th of the polygons. The threads then
 /// divide the parts independently. This is enough to keep all threads busy to the end. The number

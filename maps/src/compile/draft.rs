@@ -7,8 +7,8 @@ use super::cell::{Cell, CellState, SolidSpace};
 use super::error::BuildError;
 use super::planes::{PlaneId, PlaneTable};
 use super::polygon::Side;
+use crate::map::onion::{Child, Node, OnionTree, Solidity};
 use crate::spaces::SizeId;
-use crate::world::onion::{Child, Node, OnionTree, Solidity};
 
 /// A tree whose branches come before their children, so a walk over the list in reverse visits
 /// children first.

@@ -8,9 +8,9 @@ use thiserror::Error;
 use super::brush::{DegenerateBrush, RedundantFace};
 use super::parsed_map::StaticBrush;
 use crate::geometry::DegenerateSolid;
-use crate::world::onion::{InvalidTree, MAX_DEPTH};
-use crate::world::shift::InvalidShiftTree;
-use crate::world::surface::MAX_CORNERS;
+use crate::map::onion::{InvalidTree, MAX_DEPTH};
+use crate::map::shift::InvalidShiftTree;
+use crate::map::surface::MAX_CORNERS;
 
 /// Maximum number of branches per tree before pruning. The largest source that was measured, 20,000
 /// brushes of rooms, needed half as many. This many take two gigabytes while compiling.
@@ -124,7 +124,7 @@ pub enum CompileError {
         /// The offending text, its possible cause, and what to do.
         reason: String,
     },
-    /// A brush is degenerate, and [`Options::strict`](crate::Options::strict) is set.
+    /// A brush is degenerate, and [`CompileOptions::strict`](crate::CompileOptions::strict) is set.
     #[error("{}:{}: degenerate brush: {}", .0.path.display(), .0.line, .0.reason())]
     Brush(BrushWarning),
     /// No brush is solid.

@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::error::{BrushWarning, CompileError};
 use super::expand::expanded;
-use super::options::Options;
+use super::options::CompileOptions;
 use super::parsed_map::ParsedMap;
 use super::source::Source;
 use crate::geometry::{ConvexSolid, Face};
@@ -26,11 +26,11 @@ const REACH: f64 = 64.0;
 /// use std::path::Path;
 ///
 /// use obsp::glam::Vec3;
-/// use obsp::{Expansion, Options, Size, Source};
+/// use obsp::{CompileOptions, Expansion, Size, Source};
 ///
 /// let source = Source::read(Path::new("trenchbroom/initial.map"))?;
 /// let size = Size { name: "crate".into(), half_extents: Vec3::splat(16.0) };
-/// let expansion = Expansion::new(&source, &size, &Options::default())?;
+/// let expansion = Expansion::new(&source, &size, &CompileOptions::default())?;
 /// // A room of six walls, the first of which is the floor, 544 by 544 units.
 /// assert_eq!(expansion.solids.len(), 6);
 /// assert!((expansion.solids[0].bounds().max.x - (272.0 + 16.0)).abs() < 1e-6);
@@ -53,7 +53,11 @@ impl Expansion {
     ///
     /// # Errors
     /// [`CompileError`] names the file, the line and the reason.
-    pub fn new(source: &Source, size: &Size, options: &Options) -> Result<Self, CompileError> {
+    pub fn new(
+        source: &Source,
+        size: &Size,
+        options: &CompileOptions,
+    ) -> Result<Self, CompileError> {
         let parsed = ParsedMap::read(source, options)?;
         let half_extents = size.half_extents.as_dvec3();
         let solid = || parsed.statics.iter().filter(|brush| !(brush.clip && size.is_point()));
@@ -76,7 +80,7 @@ impl Expansion {
     }
 
     /// The text of a `.map` in Standard form, with these solids as the brushes
-    /// of its world.
+    /// of its map.
     pub fn to_map(&self) -> String {
         let mut text = String::from("// Game: obsp\n// Format: Standard\n");
         text += "{\n\"classname\" \"worldspawn\"\n";

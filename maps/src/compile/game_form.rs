@@ -23,9 +23,9 @@ use thiserror::Error;
 
 use super::contents::folded;
 use super::source::map::{SourceEntity, SourceFace};
-use crate::World;
+use crate::Map;
 
-/// The key that holds the form, in a map and in a compiled world. It belongs to worldspawn, or
+/// The key that holds the form, in a map and in a compiled map. It belongs to worldspawn, or
 /// to the first entity if there is no worldspawn.
 pub(super) const FORM_KEY: &str = "_game_form";
 
@@ -57,9 +57,9 @@ impl GameForm {
     /// All forms.
     pub const ALL: [Self; 4] = [Self::Quake, Self::Quake2, Self::HalfLife, Self::Quake3];
 
-    /// The form of the map that a world was compiled from.
-    pub fn of(world: &World) -> Self {
-        let entities = world.entities();
+    /// The form of the source that a map was compiled from.
+    pub fn of(map: &Map) -> Self {
+        let entities = map.entities();
         let worldspawn = entities.iter().find(|entity| is_worldspawn(entity.classname()));
         let key = worldspawn.or(entities.first()).and_then(|entity| entity.get(FORM_KEY));
         key.and_then(|name| name.parse().ok()).unwrap_or_default()

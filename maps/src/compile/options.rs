@@ -8,15 +8,15 @@ use super::source::Curves;
 /// Options of [`compile`](crate::compile).
 ///
 /// ```
-/// use obsp::{BevelAngle, Options};
+/// use obsp::{BevelAngle, CompileOptions};
 ///
 /// // Bodies get closer to edges than by default, and the tree is larger.
 /// let bevel_angle = BevelAngle::new(60.0).expect("from 30 to 180 degrees");
-/// let options = Options { strict: true, bevel_angle, ..Options::default() };
-/// assert!(options.bevel_angle < Options::default().bevel_angle);
+/// let options = CompileOptions { strict: true, bevel_angle, ..CompileOptions::default() };
+/// assert!(options.bevel_angle < CompileOptions::default().bevel_angle);
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct CompileOptions {
     /// Whether a degenerate brush is an error instead of a warning.
     pub strict: bool,
     /// Whether Quake III's curves become solid.

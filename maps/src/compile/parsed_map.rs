@@ -6,11 +6,11 @@ use super::brush;
 use super::contents::{Contents, contents};
 use super::error::{BrushFault, BrushWarning, CompileError, Unsupported};
 use super::game_form::{FORM_KEY, GameForm, RecognisedForm, is_worldspawn};
-use super::options::Options;
+use super::options::CompileOptions;
 use super::source::{OmittedLayers, Source};
 use super::textures;
 use crate::geometry::ConvexSolid;
-use crate::world::MapEntity;
+use crate::map::MapEntity;
 
 /// The solids and entities of a map.
 #[derive(Default)]
@@ -47,7 +47,7 @@ pub(super) struct Occupant {
 }
 
 impl ParsedMap {
-    pub(super) fn read(source: &Source, options: &Options) -> Result<Self, CompileError> {
+    pub(super) fn read(source: &Source, options: &CompileOptions) -> Result<Self, CompileError> {
         let map = source.parse(options.curves)?;
         let mut parsed = Self { form: map.form, omitted: map.omitted, ..Self::default() };
         let form = parsed.form.form;
@@ -132,7 +132,7 @@ impl ParsedMap {
     fn warn(
         &mut self,
         source: &Source,
-        options: &Options,
+        options: &CompileOptions,
         line: u64,
         fault: BrushFault,
     ) -> Result<(), CompileError> {

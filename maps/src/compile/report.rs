@@ -4,20 +4,20 @@ use super::error::{BrushWarning, Unsupported};
 use super::fill::Sealing;
 use super::game_form::RecognisedForm;
 use super::source::OmittedLayers;
-use crate::world::World;
+use crate::map::Map;
 
 /// A compiled map and its report.
 #[derive(Debug)]
 pub struct Compiled {
-    /// The world.
-    pub world: World,
+    /// The map.
+    pub map: Map,
     /// Warnings and counts of the compilation.
-    pub report: Report,
+    pub report: CompileReport,
 }
 
 /// Warnings and counts of a compilation.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct CompileReport {
     /// Warnings about brushes and faces that were left out.
     pub warnings: Vec<BrushWarning>,
     /// The form of the map, whose rules decide the contents of brushes.
@@ -27,7 +27,7 @@ pub struct Report {
     /// Names and flags of the map that this world does not support in full, each once, in the order
     /// of the map.
     pub unsupported: Vec<Unsupported>,
-    /// The lines at which the entities of the world begin, in the order of [`World::entities`].
+    /// The lines at which the entities of the map begin, in the order of [`Map::entities`].
     pub entity_lines: Vec<u64>,
     /// The number of brushes in the source, plus the solids that stand for curves.
     pub brushes: usize,
@@ -44,7 +44,7 @@ pub struct Report {
 
 /// A stage of the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum CompileStage {
     /// Uniting expanded brushes, counted in batches.
     Surfaces,
     /// Dividing space, counted in polygons.
@@ -56,4 +56,4 @@ pub enum Stage {
 }
 
 /// A function that is called with the stage, the amount of work done, and the whole amount.
-pub type Progress<'a> = dyn FnMut(Stage, u64, u64) + 'a;
+pub type Progress<'a> = dyn FnMut(CompileStage, u64, u64) + 'a;

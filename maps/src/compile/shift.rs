@@ -14,9 +14,9 @@ use super::parsed_map::StaticBrush;
 use super::planes::PlaneTable;
 use super::polygon::Polygon as Piece;
 use crate::geometry::{Plane, Polygon};
+use crate::map::shift::{Kind, ShiftTree, Unlinked};
+use crate::map::surface::{FaceIndex, Surface};
 use crate::spaces::SizeId;
-use crate::world::shift::{Kind, ShiftTree, Unlinked};
-use crate::world::surface::{FaceIndex, Surface};
 
 /// The shift tree, and the surface of the unexpanded solids.
 pub(super) struct Shifted {

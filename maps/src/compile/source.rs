@@ -52,7 +52,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads a `.map` file. The world is named after the file.
+    /// Reads a `.map` file. The map is named after the file.
     ///
     /// # Errors
     /// [`CompileError::Read`] if the file cannot be read or is too large.
@@ -81,7 +81,7 @@ impl Source {
         Self { form, ..self }
     }
 
-    /// The name of the compiled world.
+    /// The name of the compiled map.
     pub fn name(&self) -> &str {
         &self.name
     }

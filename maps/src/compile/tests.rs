@@ -1,5 +1,5 @@
-//! Compiled worlds are compared with brute force over the expanded brushes, and filled
-//! worlds with unfilled ones.
+//! Compiled maps are compared with brute force over the expanded brushes, and filled
+//! maps with unfilled ones.
 
 mod capacity;
 mod filling;

@@ -1,30 +1,30 @@
-//! The textures of a world's surface. An `.obsp` has none, because no query needs them. Programs that
-//! draw a world may read their names from the source.
+//! The textures of a map's surface. An `.obsp` has none, because no query needs them. Programs that
+//! draw a map may read their names from the source.
 
 use std::collections::HashMap;
 
-use super::options::Options;
+use super::options::CompileOptions;
 use super::parsed_map::ParsedMap;
 use super::source::map::SourceBrush;
 use super::source::{Curves, Source};
 use super::written_plane::WrittenPlane;
 use crate::geometry::{ConvexSolid, Face};
-use crate::world::World;
+use crate::map::Map;
 
-/// The names of the textures on the surface of a world.
+/// The names of the textures on the surface of a map.
 ///
 /// ```
 /// use std::path::Path;
 ///
-/// use obsp::{Source, SurfaceTextures, World};
+/// use obsp::{Map, Source, SurfaceTextures};
 ///
-/// # let arena = World::load(Path::new("arena.obsp"))?;
-/// # let terrain = World::load(Path::new("terrain.obsp"))?;
+/// # let arena = Map::load(Path::new("arena.obsp"))?;
+/// # let terrain = Map::load(Path::new("terrain.obsp"))?;
 /// let source = Source::read(Path::new("arena.map"))?;
 /// let textures = SurfaceTextures::read(&source, &arena).expect("the source of this world");
 /// assert_eq!(textures.of_polygons().len(), arena.polygons().len());
 /// assert!(textures.names().iter().any(|name| name == "wall_stone"));
-/// // Another world has another source.
+/// // Another map has another source.
 /// assert!(SurfaceTextures::read(&source, &terrain).is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -35,18 +35,18 @@ pub struct SurfaceTextures {
 }
 
 impl SurfaceTextures {
-    /// The textures of the surface of `world`, by its source. `None` if the world is not compiled
+    /// The textures of the surface of `map`, by its source. `None` if the map is not compiled
     /// from this text: then its solids are others.
-    pub fn read(source: &Source, world: &World) -> Option<Self> {
+    pub fn read(source: &Source, map: &Map) -> Option<Self> {
         [Curves::LeftOut, Curves::Solid].into_iter().find_map(|curves| {
-            let options = Options { curves, ..Options::default() };
+            let options = CompileOptions { curves, ..CompileOptions::default() };
             let parsed = ParsedMap::read(source, &options).ok()?;
             let solids = parsed.statics.iter().map(|brush| &brush.solid);
-            solids.eq(world.solids()).then(|| Self::of(&parsed, world))
+            solids.eq(map.solids()).then(|| Self::of(&parsed, map))
         })
     }
 
-    fn of(parsed: &ParsedMap, world: &World) -> Self {
+    fn of(parsed: &ParsedMap, map: &Map) -> Self {
         let (mut names, mut known) = (Vec::new(), HashMap::new());
         let mut number = |name: &str| {
             *known.entry(name.to_owned()).or_insert_with(|| {
@@ -54,7 +54,7 @@ impl SurfaceTextures {
                 names.len() - 1
             })
         };
-        let polygons = world.surface().iter();
+        let polygons = map.surface().iter();
         let of_polygons = polygons
             .map(|(at, _)| number(&parsed.statics[at.solid as usize].textures[at.face as usize]))
             .collect();
@@ -66,7 +66,7 @@ impl SurfaceTextures {
         &self.names
     }
 
-    /// For each of [`World::polygons`] the index of its texture's name.
+    /// For each of [`Map::polygons`] the index of its texture's name.
     pub fn of_polygons(&self) -> &[usize] {
         &self.of_polygons
     }

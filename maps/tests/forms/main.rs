@@ -72,7 +72,7 @@ fn trenchbroom_quote() {
     let entity = "{\n\"classname\" \"info_null\"\n\"message\" \"She said \\\"go\\\" twice\"\n\
                   \"path\" \"C:\\quake\\\"\n\"origin\" \"0 0 64\"\n}\n";
     judged(&folder, &(map + entity), &[([0, 0, 64], Nothing, "the room")], &[]);
-    let world = obsp::World::load(&folder.0.join("map.obsp")).expect("a world");
+    let world = obsp::Map::load(&folder.0.join("map.obsp")).expect("a world");
     let entity = world.entities().last().expect("the map has entities");
     assert_eq!(entity.get("message"), Some("She said \"go\" twice"));
     assert_eq!(entity.get("path"), Some("C:\\quake\\"));
@@ -139,7 +139,7 @@ fn the_form_can_be_set_and_is_told() {
     assert_eq!(mapc(&["info", &world, "--game-form", "quake"], "").status.code(), Some(2));
     assert_eq!(mapc(&["compile", &source, "--game-form", "doom"], "").status.code(), Some(2));
 
-    // A map may hold its form as a key, and a compiled world holds it.
+    // A map may hold its form as a key, and a compiled map holds it.
     let keyed = room("\"_game_form\" \"half-life\"\n", &standard("stone"), &[]);
     assert_eq!(judged(&folder, &keyed, &[], &[])["form"], "half-life");
     assert_eq!(info(&[&world])["form"], "half-life");

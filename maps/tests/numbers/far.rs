@@ -5,28 +5,28 @@
 
 use glam::{DVec3, Quat, Vec3};
 use obsp::body::{ConvexPoints, Cuboid, Cylinder, Sphere};
-use obsp::{Trace, UNIVERSE, World};
+use obsp::{Map, Trace, UNIVERSE};
 
 use crate::room::{room, room_with};
 
 /// Traces of a segment by all kinds of bodies, each with the body's reach along x.
-fn traces(world: &World, start: Vec3, end: Vec3) -> Vec<(&'static str, f32, Trace)> {
-    let size = |name: &str| world.size(name).expect("a default size");
+fn traces(map: &Map, start: Vec3, end: Vec3) -> Vec<(&'static str, f32, Trace)> {
+    let size = |name: &str| map.size(name).expect("a default size");
     let cuboid = Cuboid::new(Vec3::new(16.0, 16.0, 8.0)).expect("within range");
     let turned = cuboid.turned(Quat::from_rotation_z(std::f32::consts::FRAC_PI_2));
     let ball = Sphere::new(8.0).expect("within range");
     let cylinder = Cylinder::new(16.0, 8.0).expect("within range");
     let points = ConvexPoints::new(vec![Vec3::X * 4.0, Vec3::NEG_X * 4.0, Vec3::Y, Vec3::Z]);
-    let boxed = |name| world.find_first_transition(size(name), start, end);
+    let boxed = |name| map.find_first_transition(size(name), start, end);
     vec![
         ("point", 0.0, boxed("point")),
         ("standing", 16.0, boxed("standing")),
         ("crouching", 16.0, boxed("crouching")),
-        ("ball", 8.0, world.cast(&ball, start, end)),
-        ("cuboid", 16.0, world.cast(&cuboid, start, end)),
-        ("turned", 16.0, world.cast(&turned.expect("a turn"), start, end)),
-        ("cylinder", 16.0, world.cast(&cylinder, start, end)),
-        ("points", 4.015625, world.cast(&points.expect("points"), start, end)),
+        ("ball", 8.0, map.cast(&ball, start, end)),
+        ("cuboid", 16.0, map.cast(&cuboid, start, end)),
+        ("turned", 16.0, map.cast(&turned.expect("a turn"), start, end)),
+        ("cylinder", 16.0, map.cast(&cylinder, start, end)),
+        ("points", 4.015625, map.cast(&points.expect("points"), start, end)),
     ]
 }
 
@@ -38,13 +38,13 @@ const LENGTHS: [f64; 16] = [
 
 #[test]
 fn a_trace_of_any_length_ends_at_the_same_wall() {
-    let world = room();
+    let map = room();
     let start = Vec3::new(-400.0, -300.0, 200.0);
     for length in LENGTHS {
         for rise in [0.0, 0.1] {
             let way = DVec3::new(1.0, rise, 0.0) * length;
             let end = (start.as_dvec3() + way).as_vec3();
-            for (body, reach, trace) in traces(&world, start, end) {
+            for (body, reach, trace) in traces(&map, start, end) {
                 let context = || format!("{body}, {length:e} units, {rise}: {trace:?}");
                 let Trace::Hit(hit) = trace else { panic!("{}", context()) };
                 assert_eq!(hit.normal, Vec3::NEG_X, "{}", context());
@@ -63,12 +63,12 @@ fn a_trace_of_any_length_ends_at_the_same_wall() {
 /// The segments are above the room, whose outside is kept empty, so nothing is on their way.
 #[test]
 fn a_free_trace_is_free_to_the_edge_and_as_far_as_one_asks() {
-    let world = room_with(true);
+    let map = room_with(true);
     let start = Vec3::new(0.0, 0.0, 2000.0);
     for length in LENGTHS {
         for direction in [Vec3::X, Vec3::Z, Vec3::new(-1.0, 0.5, 0.25)] {
             let end = start + direction * length as f32;
-            for (body, _, trace) in traces(&world, start, end) {
+            for (body, _, trace) in traces(&map, start, end) {
                 assert_eq!(trace, Trace::Clear, "{body}, {length:e} units along {direction}");
             }
         }
@@ -78,20 +78,20 @@ fn a_free_trace_is_free_to_the_edge_and_as_far_as_one_asks() {
 /// Starts and ends at the edge, and one step of `f32` on either side of it.
 #[test]
 fn a_start_beyond_the_extent_is_in_solid_and_one_at_its_edge_is_not() {
-    let world = room_with(true);
+    let map = room_with(true);
     for axis in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X] {
         let starts = [(UNIVERSE.next_down(), false), (UNIVERSE, false), (UNIVERSE.next_up(), true)];
         for (at, solid) in starts {
-            for (body, _, trace) in traces(&world, axis * at, axis * 20_000.0) {
+            for (body, _, trace) in traces(&map, axis * at, axis * 20_000.0) {
                 assert_eq!(trace == Trace::StartSolid, solid, "{body} from {at} along {axis}");
             }
-            for (body, _, trace) in traces(&world, axis * 20_000.0, axis * at) {
+            for (body, _, trace) in traces(&map, axis * 20_000.0, axis * at) {
                 assert_eq!(trace, Trace::Clear, "{body} to {at} along {axis}");
             }
         }
     }
     for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-        for (body, _, trace) in traces(&world, Vec3::new(0.0, 0.0, 2000.0), Vec3::splat(odd)) {
+        for (body, _, trace) in traces(&map, Vec3::new(0.0, 0.0, 2000.0), Vec3::splat(odd)) {
             assert_eq!(trace, Trace::StartSolid, "{body} to {odd}");
         }
     }

@@ -14,8 +14,8 @@ use obsp::body::{ConvexPoints, Cuboid, Cylinder, Sphere};
 use obsp::geometry::{Aabb, ConvexSolid, Face, Plane, Polygon, PolygonBsp, Winding};
 use obsp::model::{Material, Model};
 use obsp::{
-    BevelAngle, Expansion, GameFileError, Options, PlayerSize, Size, Source, Spaces, Trace, World,
-    clip_box_to_extent, clip_to_extent, compile,
+    BevelAngle, CompileOptions, Expansion, GameFileError, Map, PlayerSize, Size, Source, Spaces,
+    Trace, clip_box_to_extent, clip_to_extent, compile,
 };
 use room::room;
 
@@ -36,7 +36,7 @@ const TYPES: [&str; 17] = [
     "Face",
     "Size",
     "PlayerSize",
-    "Options",
+    "CompileOptions",
     "text",
 ];
 
@@ -76,41 +76,41 @@ fn check_trace(trace: Trace) {
 
 /// Calls the function of this name with odd numbers, and checks that it returns an error or a
 /// sound result.
-fn call(name: &str, world: &World, n: &mut Numbers) {
+fn call(name: &str, map: &Map, n: &mut Numbers) {
     match name {
-        "World::cast" => {
+        "Map::cast" => {
             let ball = Sphere::new(n.f32(8.0));
             let (start, end) = (vector_f32(n, [0.0, 0.0, 99.0]), vector_f32(n, [900.0, 0.0, 9.0]));
-            check_trace(ball.map_or(Trace::Clear, |ball| world.cast(&ball, start, end)));
+            check_trace(ball.map_or(Trace::Clear, |ball| map.cast(&ball, start, end)));
         }
-        "World::find_first_transition" => {
+        "Map::find_first_transition" => {
             let (start, end) = (vector_f32(n, [0.0, 0.0, 99.0]), vector_f32(n, [900.0, 0.0, 9.0]));
             for (size, _) in Spaces::default().iter() {
-                check_trace(world.find_first_transition(size, start, end));
+                check_trace(map.find_first_transition(size, start, end));
             }
         }
-        "World::clearance" => {
-            let size = world.size("standing").expect("a default size");
+        "Map::clearance" => {
+            let size = map.size("standing").expect("a default size");
             let (point, radius) = (vector_f32(n, [0.0, 0.0, 30.0]), n.f32(4.0));
-            let clearance = world.clearance(size, point, radius);
+            let clearance = map.clearance(size, point, radius);
             assert!(point.is_finite() || clearance == obsp::Clearance::Inside);
         }
-        "World::is_solid" => {
+        "Map::is_solid" => {
             let point = vector_f32(n, [0.0, 0.0, 99.0]);
-            let size = world.size("standing").expect("a default size");
-            assert!(point.is_finite() || world.is_solid(size, point));
+            let size = map.size("standing").expect("a default size");
+            assert!(point.is_finite() || map.is_solid(size, point));
         }
-        "World::leaf" => _ = world.leaf(vector_f32(n, [0.0, 0.0, 99.0])),
-        "World::solidity" => _ = world.solidity(vector_f32(n, [0.0, 0.0, 99.0])),
-        "World::overlaps" => {
+        "Map::leaf" => _ = map.leaf(vector_f32(n, [0.0, 0.0, 99.0])),
+        "Map::solidity" => _ = map.solidity(vector_f32(n, [0.0, 0.0, 99.0])),
+        "Map::overlaps" => {
             let (radius, at) = (n.f32(8.0), vector_f32(n, [0.0, 0.0, 99.0]));
             if let Ok(ball) = Sphere::new(radius) {
-                assert!(at.is_finite() || world.overlaps(&ball, at));
+                assert!(at.is_finite() || map.overlaps(&ball, at));
             }
         }
-        "World::solids_touching" => {
+        "Map::solids_touching" => {
             let bounds = aabb(n);
-            world.solids_touching(&bounds, |index| assert!((index as usize) < 7));
+            map.solids_touching(&bounds, |index| assert!((index as usize) < 7));
         }
         "clip_to_extent" => {
             let (start, end) = (vector(n, [0.0, 0.0, 99.0]), vector(n, [900.0, 0.0, 9.0]));
@@ -233,7 +233,7 @@ fn call_set_up(name: &str, n: &mut Numbers) {
                 "PlayerSize::among" => _ = PlayerSize::among(&[size]),
                 _ => {
                     let source = Source::from_text("room", room::text());
-                    let sums = Expansion::new(&source, &size, &Options::default());
+                    let sums = Expansion::new(&source, &size, &CompileOptions::default());
                     assert!(sums.is_ok() || !n.are_usual());
                 }
             }
@@ -252,10 +252,10 @@ fn call_set_up(name: &str, n: &mut Numbers) {
             let corner = n.three([64.0, 64.0, 64.0]);
             let source = Source::from_text("odd", room::text_with(corner, [x, y, z]));
             let found =
-                compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
+                compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| ());
             if let Ok(compiled) = found {
-                compiled.world.solids().iter().for_each(sound);
-                let origins = compiled.world.entities().iter().filter_map(|entity| entity.origin());
+                compiled.map.solids().iter().for_each(sound);
+                let origins = compiled.map.entities().iter().filter_map(|entity| entity.origin());
                 origins.for_each(|origin| assert!(origin.is_finite()));
             }
         }
@@ -278,8 +278,8 @@ fn call_set_up(name: &str, n: &mut Numbers) {
 /// The list of functions is read from the sources, so a new function is noticed.
 #[test]
 fn no_public_function_panics_or_makes_what_is_none_by_odd_numbers() {
-    let world = room();
-    let skipped = ["bin/", "verify.rs", "world/shift"];
+    let map = room();
+    let skipped = ["bin/", "verify.rs", "map/shift"];
     let found = functions(env!("CARGO_MANIFEST_DIR"), &skipped, &TYPES);
     assert!(found.len() > 38, "{found:#?}");
     let names = found.iter().map(|function| function.name.as_str());
@@ -288,7 +288,7 @@ fn no_public_function_panics_or_makes_what_is_none_by_odd_numbers() {
         if !["GameFileError::of", "PlayerSize::parse", "Spaces::parse"].contains(&name)
             && name != "Model::from_obj"
         {
-            exercise(name, 1, |numbers| call(name, &world, numbers));
+            exercise(name, 1, |numbers| call(name, &map, numbers));
         }
     }
 }

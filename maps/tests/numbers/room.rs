@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use obsp::{Options, Source, Spaces, World, compile};
+use obsp::{CompileOptions, Map, Source, Spaces, compile};
 
 /// A brush that is a box.
 pub(crate) fn block([x0, y0, z0]: [f64; 3], [x1, y1, z1]: [f64; 3]) -> String {
@@ -46,16 +46,16 @@ pub(crate) fn text() -> String {
     text_with([64.0; 3], [-400.0, 0.0, 24.0])
 }
 
-pub(crate) fn room() -> World {
+pub(crate) fn room() -> Map {
     room_with(false)
 }
 
 /// The room. The space around it is solid, or empty with `keep_outside`.
-pub(crate) fn room_with(keep_outside: bool) -> World {
+pub(crate) fn room_with(keep_outside: bool) -> Map {
     let source = Source::from_text("room", text());
-    let options = Options { strict: true, keep_outside, ..Options::default() };
+    let options = CompileOptions { strict: true, keep_outside, ..CompileOptions::default() };
     let found = compile(&source, &Spaces::default(), &options, &mut |_, _, _| ());
-    found.expect("the room compiles").world
+    found.expect("the room compiles").map
 }
 
 /// A tetrahedron with one corner at `corner`, scaled by `scale`.

@@ -26,7 +26,7 @@ const SETTLING: usize = 1200;
 /// and shoot all the time.
 pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/arena.obsp");
-    let map = Arc::new(obsp::World::load(Path::new(path)).unwrap());
+    let map = Arc::new(obsp::Map::load(Path::new(path)).unwrap());
     let config = Config { tick_rate: 60, seed: 1, objects: 500, max_players: 32 };
     let mut game = Match::new(Arena, map, config).unwrap();
     let players: Vec<EntityId> = (0..32).map(|_| game.join_as(PlayerKind::Box).unwrap()).collect();

@@ -73,7 +73,7 @@ pub(super) const HAS_LEAD: usize = 0;
 pub(super) const LEAD: Number = Number { at: 1, width: 8 };
 pub(super) const ACKNOWLEDGED: Number = after(LEAD, 8);
 pub(super) const RECORDS: Number = after(ACKNOWLEDGED, 8);
-/// Number of slots between two that are carried.
+/// Number of slots that are left out between two carried ones.
 pub(super) const GAP: Number = after(RECORDS, 12);
 /// Whether a record is not a change from the latest value.
 pub(super) const IS_SPECIAL: usize = GAP.at + GAP.width;

@@ -15,7 +15,8 @@ use libfuzzer_sys::fuzz_target;
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, Event, GameFile};
 use obsp_recording::{
-    Beginning, Keyframe, Note, Playback, Recorder, Recording, RecordingError, Said, Tick, Writer,
+    Beginning, Keyframe, Note, Playback, RecordedTick, Recorder, Recording, RecordingError, Said,
+    Writer,
 };
 use obsp_sim::{Buttons, Command, Config};
 
@@ -31,17 +32,17 @@ const BODIES: u64 = 64;
 const PLAYS: u8 = u8::MAX / 8;
 
 struct Fixture {
-    map: Arc<obsp::World>,
+    map: Arc<obsp::Map>,
     bytes: Vec<u8>,
     recording: Recording,
-    ticks: Vec<Tick>,
+    ticks: Vec<RecordedTick>,
     keyframes: Vec<Keyframe>,
 }
 
 /// A match with a `game.toml` and players who shoot, one of whom leaves.
 static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
-    let map = Arc::new(obsp::World::load(path.as_ref()).expect("a shipped map"));
+    let map = Arc::new(obsp::Map::load(path.as_ref()).expect("a shipped map"));
     let file = GameFile::parse("[movement]\ngravity = 300\n").expect("a game file");
     let config = Config { tick_rate: 60, seed: 5, objects: 1, max_players: 3 };
     let arena = Arena.with_file(&file);
@@ -89,7 +90,7 @@ static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
     Fixture { map, bytes, recording, ticks, keyframes }
 });
 
-fn ticks_of(recording: &Recording) -> Vec<Tick> {
+fn ticks_of(recording: &Recording) -> Vec<RecordedTick> {
     let ticks = recording.ticks_after(0).expect("the first keyframe was read");
     ticks.map(|tick| tick.expect("its hash is right")).collect()
 }

@@ -22,7 +22,7 @@ struct Fixture {
 /// A match on the arena with players who shoot.
 static FIXTURE: LazyLock<Mutex<Fixture>> = LazyLock::new(|| {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
-    let map = Arc::new(obsp::World::load(path.as_ref()).expect("a shipped map"));
+    let map = Arc::new(obsp::Map::load(path.as_ref()).expect("a shipped map"));
     let config = Config { tick_rate: 60, seed: 5, objects: 8, max_players: 8 };
     let mut game = Arena.new_match(Arc::clone(&map), config).expect("the arena can be played");
     let players = [(); 4].map(|()| game.join_as(Default::default()).expect("there is room"));

@@ -31,7 +31,7 @@ use crate::world_mut::WorldMut;
 /// use obsp_game::{Event, Match, RunningMatch, Vitals};
 /// use obsp_sim::{Buttons, Command, Config, PlayerKind};
 ///
-/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let mut game = Match::new(Arena, map, Config::default())?;
 /// let player = game.join_as(PlayerKind::Box)?;
 /// let fire = Command { buttons: Buttons::PRIMARY, ..Command::default() };

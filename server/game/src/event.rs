@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 ///     }
 /// }
 ///
-/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let mut game = Match::new(Greeter, map, Config::default())?;
 /// game.join_as(PlayerKind::Box)?;
 /// game.step(&[]);
@@ -108,13 +108,13 @@ pub enum Event {
     },
 }
 
-impl From<obsp_sim::Event> for Event {
-    fn from(event: obsp_sim::Event) -> Self {
+impl From<obsp_sim::WorldEvent> for Event {
+    fn from(event: obsp_sim::WorldEvent) -> Self {
         match event {
-            obsp_sim::Event::Spawned { player } => Self::Spawned { player },
-            obsp_sim::Event::Teleported { player } => Self::Teleported { player },
-            obsp_sim::Event::Deployed { pad } => Self::Deployed { pad },
-            obsp_sim::Event::Replaced { entity } => Self::Replaced { entity },
+            obsp_sim::WorldEvent::Spawned { player } => Self::Spawned { player },
+            obsp_sim::WorldEvent::Teleported { player } => Self::Teleported { player },
+            obsp_sim::WorldEvent::Deployed { pad } => Self::Deployed { pad },
+            obsp_sim::WorldEvent::Replaced { entity } => Self::Replaced { entity },
         }
     }
 }

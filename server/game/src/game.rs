@@ -35,7 +35,7 @@ use crate::world_mut::WorldMut;
 ///     }
 /// }
 ///
-/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let mut game = Match::new(AtHome, map, Config::default())?;
 /// let player = game.join_as(PlayerKind::Box)?;
 /// let entity = game.world().entity(player).expect("there is a free place");

@@ -40,6 +40,6 @@ pub use obsp_proto::schema::{EventError, Field, GameEvent, MatchValues, Schema, 
 pub use per_entity::PerEntity;
 pub use replicated::{Replicated, Subject, Values};
 pub use running::{AnyGame, Match, RunningMatch};
-pub use save::LoadError;
+pub use save::LoadMatchError;
 pub use volumes::VolumeId;
 pub use world_mut::WorldMut;

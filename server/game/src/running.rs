@@ -20,7 +20,7 @@ use crate::event::Event;
 use crate::game::{Game, Respawn};
 use crate::game_file::GameFile;
 use crate::replicated::{Subject, Values, schema};
-use crate::save::{self, LoadError, wire};
+use crate::save::{self, LoadMatchError, wire};
 use crate::volumes::Volumes;
 use crate::with_file::{WithFile, all_models, check, check_size, spawn_classes};
 use crate::world_mut::{Shared, WorldMut};
@@ -34,7 +34,7 @@ use crate::world_mut::{Shared, WorldMut};
 /// use obsp_game::{AnyGame, RunningMatch};
 /// use obsp_sim::{Config, PlayerKind};
 ///
-/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let mut game: Box<dyn RunningMatch> = Arena.new_match(Arc::clone(&map), Config::default())?;
 /// game.join_as(PlayerKind::Box)?;
 /// game.step(&[]);
@@ -96,9 +96,9 @@ pub trait RunningMatch: Debug + Send {
     /// Replaces this match by a saved one of the same game, map and configuration.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are not such a match, or if bodies would overlap; nothing changes
-    /// then.
-    fn restore(&mut self, saved: &[u8]) -> Result<(), LoadError>;
+    /// [`LoadMatchError`] if the bytes are not such a match, or if bodies would overlap; nothing
+    /// changes then.
+    fn restore(&mut self, saved: &[u8]) -> Result<(), LoadMatchError>;
 }
 
 /// A game whose type is hidden. A server holds any game in this form, and makes matches of it.
@@ -114,7 +114,7 @@ pub trait RunningMatch: Debug + Send {
 /// let game: Arc<dyn AnyGame> = Arena.with_file(&file);
 /// assert_eq!(game.game_name(), "Arena");
 ///
-/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let mut running = game.new_match(map, Config::default())?;
 /// let player = running.join_as(PlayerKind::Box)?;
 /// assert_eq!(running.vitals(player).map(|vitals| vitals.health), Some(300));
@@ -158,20 +158,20 @@ pub trait AnyGame: Debug + Send + Sync {
     /// [`SetupError`] if no match is possible with the map or the configuration.
     fn new_match(
         &self,
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         config: Config,
     ) -> Result<Box<dyn RunningMatch>, SetupError>;
 
     /// Loads a saved match on its map.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are not a match of this game on `map` with this file, or bodies
-    /// would overlap.
+    /// [`LoadMatchError`] if the bytes are not a match of this game on `map` with this file, or
+    /// bodies would overlap.
     fn load_match(
         &self,
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         saved: &[u8],
-    ) -> Result<Box<dyn RunningMatch>, LoadError>;
+    ) -> Result<Box<dyn RunningMatch>, LoadMatchError>;
 }
 
 impl<G: Game> AnyGame for G {
@@ -197,7 +197,7 @@ impl<G: Game> AnyGame for G {
 
     fn new_match(
         &self,
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         config: Config,
     ) -> Result<Box<dyn RunningMatch>, SetupError> {
         Ok(Box::new(Match::new(self.clone(), map, config)?))
@@ -205,9 +205,9 @@ impl<G: Game> AnyGame for G {
 
     fn load_match(
         &self,
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         saved: &[u8],
-    ) -> Result<Box<dyn RunningMatch>, LoadError> {
+    ) -> Result<Box<dyn RunningMatch>, LoadMatchError> {
         Ok(Box::new(save::load(self, map, &GameFile::default(), saved)?))
     }
 }
@@ -221,7 +221,7 @@ impl<G: Game> AnyGame for G {
 /// use obsp_game::{Match, RunningMatch};
 /// use obsp_sim::{Command, Config, PlayerKind};
 ///
-/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let mut game = Match::new(Arena, map, Config::default())?;
 /// let player = game.join_as(PlayerKind::Box)?;
 /// let start = game.world().entity(player).map(|player| player.position);
@@ -249,7 +249,7 @@ impl<G: Game> Match<G> {
     ///
     /// # Errors
     /// [`SetupError`] if no match is possible with the map or the configuration.
-    pub fn new(game: G, map: Arc<obsp::World>, config: Config) -> Result<Self, SetupError> {
+    pub fn new(game: G, map: Arc<obsp::Map>, config: Config) -> Result<Self, SetupError> {
         Self::with_file(game, map, config, &GameFile::default())
     }
 
@@ -259,7 +259,7 @@ impl<G: Game> Match<G> {
     /// As [`Match::new`].
     pub fn with_file(
         game: G,
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         config: Config,
         file: &GameFile,
     ) -> Result<Self, SetupError> {
@@ -300,8 +300,8 @@ impl<G: Game> Match<G> {
     /// Replaces the state of the game.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are not a state of this game; nothing changes then.
-    pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), LoadError> {
+    /// [`LoadMatchError`] if the bytes are not a state of this game; nothing changes then.
+    pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), LoadMatchError> {
         let (state, used) = decode_from_slice(bytes, wire())?;
         if used != bytes.len() {
             return Err(DecodeError::Other("bytes are left over").into());
@@ -373,7 +373,7 @@ impl<G: Game> RunningMatch for Match<G> {
     fn step(&mut self, commands: &[(EntityId, Command)]) {
         self.shared.events.drain(..self.shared.delivered);
         self.shared.delivered = 0;
-        let mut tick = self.world.begin_tick();
+        let mut step = self.world.begin_step();
         let mut moves = Vec::new();
         for player in self.world.players() {
             let own = commands.iter().find(|(id, _)| *id == player);
@@ -383,18 +383,18 @@ impl<G: Game> RunningMatch for Match<G> {
         }
         for (player, command) in moves {
             let before = self.shared.volumes.place(&self.world, player);
-            self.world.move_player(&mut tick, player, command);
+            self.world.move_player(&mut step, player, command);
             self.shared.volumes.follow(&self.world, before);
             self.collect_events();
             self.act(|game, state, world| game.moved(state, world, player, &command));
         }
         let before = self.shared.volumes.places_of_bodies(&self.world);
-        self.world.move_bodies(&mut tick);
+        self.world.move_bodies(&mut step);
         self.shared.volumes.follow(&self.world, before);
         self.collect_events();
         for missile in self.world.missiles() {
             let before = self.shared.volumes.place(&self.world, missile);
-            let Some(flies) = self.world.move_missile(&mut tick, missile) else { continue };
+            let Some(flies) = self.world.move_missile(&mut step, missile) else { continue };
             self.shared.volumes.follow(&self.world, before);
             self.act(|game, state, world| game.missile_moved(state, world, missile, flies));
         }
@@ -403,7 +403,7 @@ impl<G: Game> RunningMatch for Match<G> {
         self.bring_back();
         self.collect_events();
         self.shared.delivered = self.shared.events.len();
-        self.world.end_tick(tick);
+        self.world.end_step(step);
     }
 
     fn events(&self) -> &[Event] {
@@ -472,7 +472,7 @@ impl<G: Game> RunningMatch for Match<G> {
         self.saved()
     }
 
-    fn restore(&mut self, saved: &[u8]) -> Result<(), LoadError> {
+    fn restore(&mut self, saved: &[u8]) -> Result<(), LoadMatchError> {
         self.restore_all(saved)
     }
 }

@@ -24,13 +24,13 @@ const MAX_BYTES: usize = 1 << 26;
 
 /// Reasons why a match cannot be loaded from saved bytes.
 #[derive(Debug, Error)]
-pub enum LoadError {
+pub enum LoadMatchError {
     /// The bytes are not a saved match, are damaged, or hold the state of another game.
     #[error("the saved match cannot be decoded ({0}); it may be damaged, or of another game")]
     Decode(#[from] DecodeError),
     /// The world cannot be loaded.
     #[error(transparent)]
-    World(#[from] obsp_sim::LoadError),
+    World(#[from] obsp_sim::LoadWorldError),
     /// A part of the saved match contradicts another, its map or its `game.toml`.
     #[error("the saved match is damaged: {0}")]
     Damaged(&'static str),
@@ -79,42 +79,44 @@ impl<G: Game> Match<G> {
     /// bytes.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are not a match of this game with this file, as [`Match::saved`]
-    /// returns it.
+    /// [`LoadMatchError`] if the bytes are not a match of this game with this file, as
+    /// [`Match::saved`] returns it.
     pub(crate) fn restored(
         game: G,
         file: GameFile,
         saved: &[u8],
-        world: impl FnOnce(&[u8]) -> Result<World, obsp_sim::LoadError>,
-    ) -> Result<Self, LoadError> {
+        world: impl FnOnce(&[u8]) -> Result<World, obsp_sim::LoadWorldError>,
+    ) -> Result<Self, LoadMatchError> {
         let (world_bytes, used): (&[u8], usize) = bincode::borrow_decode_from_slice(saved, wire())?;
         let rest = &saved[used..];
         let (shared, used): (SavedShared, usize) = decode_from_slice(rest, wire())?;
         let rest = &rest[used..];
         let (state, used) = decode_from_slice(rest, wire())?;
         if used != rest.len() {
-            return Err(LoadError::Damaged("bytes are left over"));
+            return Err(LoadMatchError::Damaged("bytes are left over"));
         }
         let world = world(world_bytes)?;
         if world.movement() != file.movement() {
-            return Err(LoadError::Damaged("its players move by the numbers of another game.toml"));
+            return Err(LoadMatchError::Damaged(
+                "its players move by the numbers of another game.toml",
+            ));
         }
         let SavedShared { random, events, delivered, volumes, agents, watched } = shared;
         let delivered = delivered as usize;
         if delivered > events.len() {
-            return Err(LoadError::Damaged(
+            return Err(LoadMatchError::Damaged(
                 "it says that more events were delivered than happened",
             ));
         }
         if !watched.is_sorted_by_key(|(id, _)| *id) {
-            return Err(LoadError::Damaged("the watched entities are not in order"));
+            return Err(LoadMatchError::Damaged("the watched entities are not in order"));
         }
         let volumes = Volumes::restored(volumes, world.map())
-            .ok_or(LoadError::Damaged("one of its volumes is not in its map"))?;
+            .ok_or(LoadMatchError::Damaged("one of its volumes is not in its map"))?;
         let random = Random::new(random);
         let schema = schema(game.replicated(), &all_models(&game, &file));
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()));
-        let schema = Arc::new(schema.map_err(obsp_sim::LoadError::Setup)?);
+        let schema = Arc::new(schema.map_err(obsp_sim::LoadWorldError::Setup)?);
         let shared = Shared { file, schema, random, events, delivered, volumes, agents, watched };
         Ok(Self { game, world, state, shared })
     }
@@ -123,7 +125,7 @@ impl<G: Game> Match<G> {
     ///
     /// # Errors
     /// As [`Match::restored`]; nothing changes then.
-    pub(crate) fn restore_all(&mut self, saved: &[u8]) -> Result<(), LoadError> {
+    pub(crate) fn restore_all(&mut self, saved: &[u8]) -> Result<(), LoadMatchError> {
         let mut world = self.world.clone();
         let file = self.shared.file.clone();
         *self = Self::restored(self.game.clone(), file, saved, |bytes| {
@@ -137,11 +139,11 @@ impl<G: Game> Match<G> {
 /// Loads a match of `game` on `map` with `file`.
 pub(crate) fn load<G: Game>(
     game: &G,
-    map: Arc<obsp::World>,
+    map: Arc<obsp::Map>,
     file: &GameFile,
     saved: &[u8],
-) -> Result<Match<G>, LoadError> {
-    check_size(file, &map).map_err(obsp_sim::LoadError::Setup)?;
+) -> Result<Match<G>, LoadMatchError> {
+    check_size(file, &map).map_err(obsp_sim::LoadWorldError::Setup)?;
     let models = all_models(game, file).into();
     Match::restored(game.clone(), file.clone(), saved, |bytes| World::load(map, models, bytes))
 }

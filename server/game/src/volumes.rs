@@ -41,7 +41,7 @@ enum Source {
 
 impl Source {
     /// The solids of the volume; `None` if it has none.
-    fn solids(&self, map: &obsp::World) -> Option<Vec<ConvexSolid>> {
+    fn solids(&self, map: &obsp::Map) -> Option<Vec<ConvexSolid>> {
         match self {
             Self::Box(bounds) => {
                 let bounds = clip_box_to_extent(bounds)?;
@@ -81,17 +81,13 @@ pub(crate) struct Crossing {
 
 impl Volumes {
     /// Adds a box as a volume; `None` if the box is empty.
-    pub(crate) fn add_box(&mut self, map: &obsp::World, bounds: &Aabb) -> Option<VolumeId> {
+    pub(crate) fn add_box(&mut self, map: &obsp::Map, bounds: &Aabb) -> Option<VolumeId> {
         self.add(map, Source::Box(*bounds), Vec::new())
     }
 
     /// Adds the brushes of an entity of `map` as a volume; `None` if the entity has no brushes, or
     /// is not of this map.
-    pub(crate) fn add_brushes(
-        &mut self,
-        map: &obsp::World,
-        entity: &MapEntity,
-    ) -> Option<VolumeId> {
+    pub(crate) fn add_brushes(&mut self, map: &obsp::Map, entity: &MapEntity) -> Option<VolumeId> {
         let index = map.entities().iter().position(|known| {
             std::ptr::eq(known, entity)
                 || known.pairs() == entity.pairs() && known.solids() == entity.solids()
@@ -99,12 +95,7 @@ impl Volumes {
         self.add(map, Source::Brushes(index as u32), Vec::new())
     }
 
-    fn add(
-        &mut self,
-        map: &obsp::World,
-        source: Source,
-        inside: Vec<EntityId>,
-    ) -> Option<VolumeId> {
+    fn add(&mut self, map: &obsp::Map, source: Source, inside: Vec<EntityId>) -> Option<VolumeId> {
         let id = u16::try_from(self.list.len()).ok().map(VolumeId)?;
         self.list.push(Volume { solids: source.solids(map)?, source, inside });
         Some(id)
@@ -120,7 +111,7 @@ impl Volumes {
     }
 
     /// The volumes that were saved; `None` if one of them has no solids on `map`.
-    pub(crate) fn restored(saved: Vec<SavedVolume>, map: &obsp::World) -> Option<Self> {
+    pub(crate) fn restored(saved: Vec<SavedVolume>, map: &obsp::Map) -> Option<Self> {
         let mut volumes = Self::default();
         for SavedVolume { source, inside } in saved {
             volumes.add(map, source, inside)?;

@@ -14,7 +14,7 @@ use crate::game::Game;
 use crate::game_file::GameFile;
 use crate::replicated::schema;
 use crate::running::{AnyGame, Match, RunningMatch};
-use crate::save::{self, LoadError};
+use crate::save::{self, LoadMatchError};
 
 /// A game and the file that its matches are set up by.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl<G: Game> AnyGame for WithFile<G> {
 
     fn new_match(
         &self,
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         config: Config,
     ) -> Result<Box<dyn RunningMatch>, SetupError> {
         Ok(Box::new(Match::with_file(self.game.clone(), map, config, &self.file)?))
@@ -58,9 +58,9 @@ impl<G: Game> AnyGame for WithFile<G> {
 
     fn load_match(
         &self,
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         saved: &[u8],
-    ) -> Result<Box<dyn RunningMatch>, LoadError> {
+    ) -> Result<Box<dyn RunningMatch>, LoadMatchError> {
         Ok(Box::new(save::load(&self.game, map, &self.file, saved)?))
     }
 }
@@ -121,7 +121,7 @@ pub(crate) fn check(file: &GameFile, models: &[Model]) -> Result<(), SetupError>
 }
 
 /// Checks that `map` was compiled for players of the size that the file asks for.
-pub(crate) fn check_size(file: &GameFile, map: &obsp::World) -> Result<(), SetupError> {
+pub(crate) fn check_size(file: &GameFile, map: &obsp::Map) -> Result<(), SetupError> {
     let Some(asked) = file.size() else { return Ok(()) };
     let compiled = PlayerSize::among(map.sizes());
     if compiled == Some(*asked) {

@@ -46,7 +46,7 @@ use crate::volumes::{VolumeId, Volumes};
 ///     }
 /// }
 ///
-/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let game = Match::new(OneCrate, map, Config::default())?;
 /// assert!(game.state().is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -343,7 +343,7 @@ impl WorldMut<'_> {
     ///     }
     /// }
     ///
-    /// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// let mut game = Match::new(Counter, map, Config::default())?;
     /// game.step(&[]);
     /// assert_eq!(*game.state(), game.world().state().entities.len());

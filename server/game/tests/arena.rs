@@ -77,7 +77,7 @@ impl Play {
     }
 }
 
-fn room() -> Arc<obsp::World> {
+fn room() -> Arc<obsp::Map> {
     let (low, high) = (DVec3::new(-HALF, -HALF, 0.0), DVec3::splat(HALF));
     let mut brushes = String::new();
     for axis in 0..3 {

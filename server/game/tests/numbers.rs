@@ -95,7 +95,7 @@ impl Game for Caller {
     }
 }
 
-fn room() -> Arc<obsp::World> {
+fn room() -> Arc<obsp::Map> {
     let mut brushes = String::new();
     for axis in 0..3 {
         for (low, high) in [(-288.0, -256.0), (256.0, 288.0)] {

@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use obsp::{Options, Source, Spaces, compile};
+use obsp::{CompileOptions, Source, Spaces, compile};
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, Event, RunningMatch};
 use obsp_sim::audit::Audit;
@@ -25,12 +25,12 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-fn shipped(name: &str) -> Arc<obsp::World> {
-    obsp::World::load(&root().join("maps").join(name)).expect("a shipped map").into()
+fn shipped(name: &str) -> Arc<obsp::Map> {
+    obsp::Map::load(&root().join("maps").join(name)).expect("a shipped map").into()
 }
 
 /// Quake's dm4, which is not part of the repository.
-fn dm4() -> Option<Arc<obsp::World>> {
+fn dm4() -> Option<Arc<obsp::Map>> {
     let path = root().join("../shared/maps/id-gpl/dm4.map");
     if !path.exists() {
         assert!(std::env::var_os("ARENA_NEED_SHARED").is_none(), "there is no {}", path.display());
@@ -38,8 +38,8 @@ fn dm4() -> Option<Arc<obsp::World>> {
         return None;
     }
     let source = Source::read(&path).expect("a map");
-    let made = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
-    Some(Arc::new(made.expect("dm4 compiles").world))
+    let made = compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| ());
+    Some(Arc::new(made.expect("dm4 compiles").map))
 }
 
 /// Players who run, turn, jump, duck and shoot at random.
@@ -118,7 +118,7 @@ impl Seen {
 
 /// Plays a match and saves it at random ticks. Each save is loaded, and the loaded match goes on
 /// beside the original.
-fn play(map: &Arc<obsp::World>, objects: u32, players: u16, seed: u64, seen: &mut Seen) {
+fn play(map: &Arc<obsp::Map>, objects: u32, players: u16, seed: u64, seen: &mut Seen) {
     let config = Config { tick_rate: 60, seed, objects, max_players: 32 };
     let mut game = Arena.new_match(Arc::clone(map), config).expect("the map can be played");
     let mut audit = Audit::new(map, &Arena.models()).expect("the map can be played");
@@ -180,7 +180,7 @@ fn a_loaded_match_goes_on_as_the_saved_one() {
 }
 
 /// A match of a few ticks. It is small enough to damage it in many places.
-fn small() -> (Arc<obsp::World>, Vec<u8>) {
+fn small() -> (Arc<obsp::Map>, Vec<u8>) {
     let map = shipped("arena.obsp");
     let config = Config { tick_rate: 60, seed: 5, objects: 6, max_players: 8 };
     let mut game = Arena.new_match(Arc::clone(&map), config).expect("the map can be played");

@@ -18,7 +18,7 @@ const SMALL: &str = "[player]\nwidth = 20\nheight = 40\ncrouched_height = 24\n";
 
 /// A hall along X with its floor at height zero. Between X = 0 and X = 200 it is 44 units high, and
 /// 256 elsewhere.
-fn hall(spaces: &Spaces) -> Arc<obsp::World> {
+fn hall(spaces: &Spaces) -> Arc<obsp::Map> {
     let blocks = [
         ([-320, -80, -16], [520, 80, 0]),
         ([-320, -80, 256], [520, 80, 272]),

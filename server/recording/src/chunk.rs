@@ -10,7 +10,7 @@ use obsp_proto::range::{Coder, Decoder, Encoder, Number};
 use obsp_sim::{Buttons, Command, EntityId, PlayerKind};
 
 use self::priors::PRIORS;
-use crate::format::Tick;
+use crate::format::RecordedTick;
 
 /// Maximum number of ticks per chunk.
 pub(crate) const MAX_TICKS: usize = 128;
@@ -75,7 +75,7 @@ impl Commands {
 
 /// Encodes at most [`MAX_TICKS`] ticks as a body. `commands` holds the commands before the first
 /// tick. On return it holds the commands after the last tick.
-pub(crate) fn encode(ticks: &[Tick], commands: &mut Commands) -> Vec<u8> {
+pub(crate) fn encode(ticks: &[RecordedTick], commands: &mut Commands) -> Vec<u8> {
     let mut encoder = Box::new(Encoder::new(&PRIORS, vec![ticks.len() as u8]));
     commands.forget();
     for tick in ticks {
@@ -94,12 +94,12 @@ pub(crate) fn count(body: &[u8]) -> Result<usize, String> {
 }
 
 /// The ticks in the body of a frame.
-pub(crate) fn decode(body: &[u8], commands: &mut Commands) -> Result<Vec<Tick>, String> {
+pub(crate) fn decode(body: &[u8], commands: &mut Commands) -> Result<Vec<RecordedTick>, String> {
     let count = count(body)?;
     let mut decoder = Box::new(Decoder::new(&PRIORS, &body[1..]));
     commands.forget();
-    let idle = Tick::default();
-    let ticks: Result<Vec<Tick>, &str> =
+    let idle = RecordedTick::default();
+    let ticks: Result<Vec<RecordedTick>, &str> =
         (0..count).map(|_| code(&mut *decoder, &idle, commands)).collect();
     let ticks = ticks?;
     decoder.finish().map_err(|_| "a chunk is longer or shorter than its ticks")?;
@@ -109,10 +109,10 @@ pub(crate) fn decode(body: &[u8], commands: &mut Commands) -> Result<Vec<Tick>, 
 /// Encodes or decodes a tick, as `coder` does.
 fn code(
     coder: &mut impl Coder,
-    tick: &Tick,
+    tick: &RecordedTick,
     commands: &mut Commands,
-) -> Result<Tick, &'static str> {
-    let mut out = Tick::default();
+) -> Result<RecordedTick, &'static str> {
+    let mut out = RecordedTick::default();
     if coder.bit(CHANGES, !tick.left.is_empty() || !tick.joined.is_empty()) {
         for index in 0..counted(coder, tick.left.len())? {
             let left = id(coder, tick.left.get(index));

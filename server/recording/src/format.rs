@@ -100,7 +100,7 @@ impl Header {
 
 /// The input of one tick, as changes from the previous tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tick {
+pub struct RecordedTick {
     /// The players who left before the tick, in the order in which they left.
     pub left: Vec<EntityId>,
     /// The players who joined after that, in the order in which they joined, with their kinds.

@@ -13,7 +13,7 @@ mod summary;
 mod writer;
 
 pub use error::RecordingError;
-pub use format::{Beginning, Header, Keyframe, Note, Said, Tick};
+pub use format::{Beginning, Header, Keyframe, Note, RecordedTick, Said};
 pub use playback::{Difference, Playback};
 pub use recorder::Recorder;
 pub use recording::{Recording, Ticks};

@@ -4,10 +4,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use obsp_game::{AnyGame, LoadError, RunningMatch};
+use obsp_game::{AnyGame, LoadMatchError, RunningMatch};
 use obsp_sim::{Command, EntityId, SetupError, World};
 
-use crate::{Keyframe, Recording, Tick};
+use crate::{Keyframe, RecordedTick, Recording};
 
 /// A recorded match that is run again.
 ///
@@ -20,7 +20,7 @@ use crate::{Keyframe, Recording, Tick};
 /// # use obsp_sim::Config;
 /// #
 /// # let config = Config { max_players: 2, ..Config::default() };
-/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// # let mut game = Arena.new_match(Arc::clone(&map), config)?;
 /// # let (mut bytes, mut recorder) = (Vec::<u8>::new(), Recorder::new());
 /// # let beginning = Beginning::of(&*game, config, "");
@@ -81,7 +81,7 @@ impl Playback {
     /// [`SetupError`] if the match is not possible on `map`.
     pub fn new(
         recording: &Recording,
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         game: &dyn AnyGame,
     ) -> Result<Self, SetupError> {
         let game = game.with_file(recording.game_file());
@@ -94,13 +94,13 @@ impl Playback {
     /// The match of a keyframe of a recording.
     ///
     /// # Errors
-    /// [`LoadError`] if the keyframe is not a match of `game` on `map`.
+    /// [`LoadMatchError`] if the keyframe is not a match of `game` on `map`.
     pub fn at(
         recording: &Recording,
         keyframe: &Keyframe,
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         game: &dyn AnyGame,
-    ) -> Result<Self, LoadError> {
+    ) -> Result<Self, LoadMatchError> {
         let game = game.with_file(recording.game_file());
         let loaded = game.load_match(map, &keyframe.saved)?;
         Ok(Self::of(loaded, keyframe.commands.clone(), keyframe.tick))
@@ -113,8 +113,8 @@ impl Playback {
     /// Goes to a keyframe of this recording. The count of verified ticks is kept.
     ///
     /// # Errors
-    /// [`LoadError`] if the keyframe is not one of this match; nothing changes then.
-    pub fn go_to(&mut self, keyframe: &Keyframe) -> Result<(), LoadError> {
+    /// [`LoadMatchError`] if the keyframe is not one of this match; nothing changes then.
+    pub fn go_to(&mut self, keyframe: &Keyframe) -> Result<(), LoadMatchError> {
         self.game.restore(&keyframe.saved)?;
         self.commands.clone_from(&keyframe.commands);
         self.tick = keyframe.tick;
@@ -131,20 +131,24 @@ impl Playback {
     /// Plays the next tick. Compares its digest, and the ids of all joining players, with the
     /// recorded ones. After the first difference nothing is compared, because everything later
     /// differs as well. A player who joined under another id plays idle.
-    pub fn step(&mut self, tick: &Tick) {
+    pub fn step(&mut self, tick: &RecordedTick) {
         self.play(tick);
         self.compare(tick.digest);
     }
 
     /// Plays the next tick like [`Playback::step`], but compares only the ids.
-    pub fn play(&mut self, tick: &Tick) {
+    pub fn play(&mut self, tick: &RecordedTick) {
         self.follow(tick);
         self.game.step(&self.commands);
     }
 
     /// Plays the next tick with changed commands, so that the future differs from the recorded one.
     /// The tick after it has the recorded commands again.
-    pub fn play_with(&mut self, tick: &Tick, change: impl Fn(EntityId, Command) -> Command) {
+    pub fn play_with(
+        &mut self,
+        tick: &RecordedTick,
+        change: impl Fn(EntityId, Command) -> Command,
+    ) {
         self.follow(tick);
         let changed = self.commands.iter().map(|&(id, command)| (id, change(id, command)));
         let changed: Vec<_> = changed.collect();
@@ -152,7 +156,7 @@ impl Playback {
     }
 
     /// Applies the leaves, joins and commands of a tick.
-    fn follow(&mut self, tick: &Tick) {
+    fn follow(&mut self, tick: &RecordedTick) {
         self.tick += 1;
         for &id in &tick.left {
             self.game.leave(id);

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use obsp_sim::{Command, EntityId, PlayerKind};
 
-use crate::Tick;
+use crate::RecordedTick;
 
 /// Turns the commands of each tick into their changes since the last tick. Every player in the
 /// match has a command. A player without a command has left.
@@ -42,7 +42,7 @@ impl Recorder {
         commands: &[(EntityId, Command)],
         kind: impl Fn(EntityId) -> PlayerKind,
         digest: u64,
-    ) -> Tick {
+    ) -> RecordedTick {
         let now: BTreeMap<EntityId, Command> = commands.iter().copied().collect();
         let left = self.commands.keys().copied().filter(|id| !now.contains_key(id)).collect();
         // Players join in the order of their commands, which is the order in which they came.
@@ -55,6 +55,6 @@ impl Recorder {
         let changed = now.iter().filter(|entry| !stays(entry));
         let changed = changed.map(|(id, command)| (*id, *command)).collect();
         self.commands = now;
-        Tick { left, joined, commands: changed, digest }
+        RecordedTick { left, joined, commands: changed, digest }
     }
 }

@@ -14,7 +14,7 @@ use crate::format::{
 };
 use crate::frame::{self, Chain, Found, Kind, read_exact};
 use crate::packing::unpack;
-use crate::{Beginning, Header, Keyframe, Note, RecordingError, Tick};
+use crate::{Beginning, Header, Keyframe, Note, RecordedTick, RecordingError};
 
 /// Maximum number of notes that are kept of a recording.
 const MAX_NOTES: usize = 1 << 17;
@@ -35,7 +35,7 @@ const LAST_BEGINNING: u64 = u32::MAX as u64;
 /// # use obsp_sim::Config;
 /// #
 /// # let config = Config { max_players: 2, ..Config::default() };
-/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// # let mut game = Arena.new_match(Arc::clone(&map), config)?;
 /// # let (mut bytes, mut recorder) = (Vec::<u8>::new(), Recorder::new());
 /// # let beginning = Beginning::of(&*game, config, "");
@@ -89,7 +89,7 @@ pub struct Ticks {
     /// The part to read next.
     part: usize,
     commands: Commands,
-    ready: std::vec::IntoIter<Tick>,
+    ready: std::vec::IntoIter<RecordedTick>,
 }
 
 impl Recording {
@@ -273,7 +273,7 @@ impl Ticks {
 }
 
 impl Iterator for Ticks {
-    type Item = Result<Tick, RecordingError>;
+    type Item = Result<RecordedTick, RecordingError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

@@ -35,7 +35,7 @@ const MIN_SECONDS: u32 = 2;
 /// use obsp_sim::Config;
 ///
 /// let config = Config { tick_rate: 10, ..Config::default() };
-/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let mut game = Arena.new_match(map, config)?;
 /// let mut schedule = Schedule::new(config);
 ///

@@ -32,16 +32,16 @@ impl Drop for Temporary {
     }
 }
 
-fn map() -> Arc<obsp::World> {
-    static MAP: OnceLock<Arc<obsp::World>> = OnceLock::new();
+fn map() -> Arc<obsp::Map> {
+    static MAP: OnceLock<Arc<obsp::Map>> = OnceLock::new();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../maps/arena.obsp");
-    Arc::clone(MAP.get_or_init(|| obsp::World::load(&path).expect("a shipped map").into()))
+    Arc::clone(MAP.get_or_init(|| obsp::Map::load(&path).expect("a shipped map").into()))
 }
 
 /// A recorded match: its bytes, its ticks, its notes, and its states at the keyframes.
 struct Recorded {
     bytes: Vec<u8>,
-    ticks: Vec<Tick>,
+    ticks: Vec<RecordedTick>,
     notes: Vec<Note>,
     keyframes: Vec<Keyframe>,
 }
@@ -129,7 +129,7 @@ fn read(bytes: &[u8]) -> Result<Recording, RecordingError> {
     Recording::read("the recording".as_ref(), bytes)
 }
 
-fn ticks_of(recording: &Recording) -> Vec<Tick> {
+fn ticks_of(recording: &Recording) -> Vec<RecordedTick> {
     let ticks = recording.ticks_after(0).expect("a keyframe");
     ticks.map(|tick| tick.expect("a whole chunk")).collect()
 }
@@ -146,7 +146,7 @@ fn a_written_file_is_read_back() {
     for (number, keyframe) in keyframes.iter().enumerate() {
         assert_eq!(&recording.keyframe(number).expect("a keyframe"), keyframe);
         let after = recording.ticks_after(number).expect("a keyframe");
-        let after: Vec<Tick> = after.map(Result::unwrap).collect();
+        let after: Vec<RecordedTick> = after.map(Result::unwrap).collect();
         assert_eq!(after, ticks[number * INTERVAL as usize..], "after keyframe {number}");
     }
     for (tick, number) in [(0, 0), (59, 0), (60, 1), (299, 4), (300, 5), (9_999, 5)] {
@@ -413,7 +413,10 @@ fn a_recorder_notes_only_what_changed() {
     let first = recorder.tick(&both, kind, 1);
     assert_eq!(first.joined, [(id(4), PlayerKind::Box), (id(2), PlayerKind::Box)]);
     assert_eq!(first.commands, [(id(4), run(9))]);
-    assert_eq!(recorder.tick(&both, kind, 2), Tick { digest: 2, ..Tick::default() });
+    assert_eq!(
+        recorder.tick(&both, kind, 2),
+        RecordedTick { digest: 2, ..RecordedTick::default() }
+    );
     assert_eq!(recorder.tick(&both[1..], kind, 3).left, [id(4)]);
     assert_eq!(recorder.tick(&[(id(2), run(1))], kind, 4).commands, [(id(2), run(1))]);
     // A player who takes a slot again stands idle at first, even if keys were held in it before.

@@ -8,7 +8,7 @@ use crate::chunk::{self, Commands};
 use crate::format::{MAGIC, MAX_DELTAS, VERSION, encode, encode_game_file, encode_keyframe};
 use crate::frame::{self, Chain, Kind};
 use crate::packing::pack;
-use crate::{Beginning, Note, RecordingError, Tick};
+use crate::{Beginning, Note, RecordedTick, RecordingError};
 
 /// Number of ticks of a chunk that is not flushed early. They last a second at 60 ticks a second.
 const CHUNK: usize = 60;
@@ -25,7 +25,7 @@ const CHUNK: usize = 60;
 /// use obsp_sim::{Command, Config, PlayerKind};
 ///
 /// let config = Config { max_players: 2, ..Config::default() };
-/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let mut game = Arena.new_match(map, config)?;
 ///
 /// let mut bytes = Vec::<u8>::new();
@@ -53,7 +53,7 @@ pub struct Writer<W: Write = File> {
     bytes: u64,
     ticks: u64,
     /// Ticks that are in no chunk yet.
-    waiting: Vec<Tick>,
+    waiting: Vec<RecordedTick>,
     notes: Vec<Note>,
     /// The commands after the last chunk.
     commands: Commands,
@@ -129,7 +129,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn tick(&mut self, tick: Tick) -> Result<(), RecordingError> {
+    pub fn tick(&mut self, tick: RecordedTick) -> Result<(), RecordingError> {
         self.waiting.push(tick);
         self.ticks += 1;
         if self.waiting.len() >= CHUNK { self.write_waiting() } else { Ok(()) }

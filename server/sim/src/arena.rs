@@ -33,7 +33,7 @@ pub(crate) const LEFT: f64 = 65_536.0;
 /// Everything about a match that never changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Arena {
-    pub(crate) map: Arc<obsp::World>,
+    pub(crate) map: Arc<obsp::Map>,
     pub(crate) shapes: Shapes,
     pub(crate) triggers: Triggers,
     /// Names of the models, by [`ModelId`].
@@ -59,7 +59,7 @@ impl Arena {
     /// # Errors
     /// [`SetupError`] if the map lacks a size that players need, or there are
     /// too many models.
-    pub(crate) fn new(map: Arc<obsp::World>, models: &[Model]) -> Result<Self, SetupError> {
+    pub(crate) fn new(map: Arc<obsp::Map>, models: &[Model]) -> Result<Self, SetupError> {
         let shapes = Shapes::new(&map, models)?;
         let (_, standing) = shapes.boxes.of(Posture::Standing);
         let mut warnings = Vec::new();

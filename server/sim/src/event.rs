@@ -6,16 +6,16 @@ use crate::state::EntityId;
 ///
 /// ```
 /// # use std::sync::Arc;
-/// use obsp_sim::{Config, Event, World};
+/// use obsp_sim::{Config, World, WorldEvent};
 ///
-/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
 /// let player = world.join()?;
-/// assert!(world.events().contains(&Event::Spawned { player }));
+/// assert!(world.events().contains(&WorldEvent::Spawned { player }));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Event {
+pub enum WorldEvent {
     /// A player spawned, or spawned again.
     Spawned {
         /// The player.

@@ -52,7 +52,7 @@ pub use bodies::roles::{MissileMotion, Walker};
 pub use collision::time_of_impact::Resolution;
 pub use command::{Buttons, Command};
 pub use counters::{AwakeReason, Clock, Counters, Stage, StageCounter, Stages};
-pub use event::Event;
+pub use event::WorldEvent;
 pub use place_error::PlaceError;
 pub use players::movement::PlayerMotion;
 pub use players::prediction::{DrivenTank, Moving, Predicted, PredictedBodies, Predictor};
@@ -60,6 +60,6 @@ pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};
 pub use world::{
-    AddPlayerError, Contact, FallsAsleep, LoadError, RayHit, Relocation, StoppedBy, SweepHit,
-    SweptShape, Tick, Touching, Why, World,
+    AddPlayerError, Contact, FallsAsleep, LoadWorldError, RayHit, Relocation, Step, StoppedBy,
+    SweepHit, SweptShape, Touching, Why, World,
 };

@@ -17,7 +17,7 @@ use crate::collision::shape::Shape;
 use crate::context::StepContext;
 use crate::counters::Stages;
 
-pub use contacts::{ContactSearch, Contacts, Manifold, Thing, Touched, Touching};
+pub use contacts::{ContactPair, ContactSearch, Contacts, Manifold, Thing, Touched};
 pub use cut::Cut;
 pub use heat::{Heat, Met};
 pub use passage::{Passing, Way, passing};

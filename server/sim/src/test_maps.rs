@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use obsp::{Options, PlayerSize, Source, Spaces};
+use obsp::{CompileOptions, PlayerSize, Source, Spaces};
 
 /// A point of a map.
 pub(crate) type Point = [i32; 3];
@@ -57,7 +57,7 @@ pub(crate) fn funnel([x, y, z]: Point, least: i32, greatest: i32, height: i32) -
 }
 
 /// The map of these brushes, with a spawn point at `spawn` and more `entities`.
-pub(crate) fn compiled(brushes: &str, spawn: Point, entities: &str) -> Arc<obsp::World> {
+pub(crate) fn compiled(brushes: &str, spawn: Point, entities: &str) -> Arc<obsp::Map> {
     compiled_for(&PlayerSize::default(), brushes, spawn, entities)
 }
 
@@ -67,15 +67,15 @@ pub(crate) fn compiled_for(
     brushes: &str,
     spawn: Point,
     entities: &str,
-) -> Arc<obsp::World> {
+) -> Arc<obsp::Map> {
     let [x, y, z] = spawn;
     let text = format!(
         "{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n\
          {{\n\"classname\" \"info_player_start\"\n\"origin\" \"{x} {y} {z}\"\n}}\n{entities}"
     );
-    let options = Options { strict: true, ..Options::default() };
+    let options = CompileOptions { strict: true, ..CompileOptions::default() };
     let source = Source::from_text("test map", text);
     let spaces = Spaces::default().with_players(players).expect("the sizes are valid");
     let compiled = obsp::compile(&source, &spaces, &options, &mut |_, _, _| {});
-    Arc::new(compiled.expect("the test map compiles").world)
+    Arc::new(compiled.expect("the test map compiles").map)
 }

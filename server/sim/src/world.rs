@@ -10,8 +10,8 @@ mod relocations;
 mod rescue;
 mod save;
 mod settings;
+mod step;
 mod sweep;
-mod tick;
 mod why;
 
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use crate::command::Command;
 use crate::context::StepContext;
 use crate::conventions::turn;
 use crate::counters::{AwakeReason, Counters};
-use crate::event::Event;
+use crate::event::WorldEvent;
 use crate::memory::keep_freed_memory;
 use crate::players::history::PositionHistory;
 use crate::players::movement::PlayerMotion;
@@ -55,9 +55,9 @@ pub struct Contact {
 
 pub use queries::RayHit;
 pub use relocations::Relocation;
-pub use save::LoadError;
+pub use save::LoadWorldError;
+pub use step::Step;
 pub use sweep::{SweepHit, SweptShape};
-pub use tick::Tick;
 pub use why::{FallsAsleep, StoppedBy, Touching, Why};
 
 /// Why a player cannot join.
@@ -89,7 +89,7 @@ pub struct World {
     pairs: Vec<Pair>,
     history: PositionHistory,
     context: StepContext,
-    events: Vec<Event>,
+    events: Vec<WorldEvent>,
     relocations: Relocations,
     warnings: Vec<SetupWarning>,
     /// The players on foot who were pushed in the last tick.
@@ -112,7 +112,7 @@ impl World {
     ///
     /// use obsp_sim::{Config, World};
     ///
-    /// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// let world = World::new(map, obsp::model::shipped().into(), Config::default())?;
     /// // The props of the map are in place, and nobody has joined yet.
     /// assert!(!world.state().entities.is_empty() && world.players().is_empty());
@@ -122,7 +122,7 @@ impl World {
     /// # Errors
     /// [`SetupError`] if the map or the configuration does not allow a match.
     pub fn new(
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         models: Arc<[Model]>,
         config: Config,
     ) -> Result<Self, SetupError> {
@@ -140,7 +140,7 @@ impl World {
     /// # Errors
     /// [`SetupError`] if the map or the configuration does not allow a match.
     pub fn unsettled(
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         models: Arc<[Model]>,
         config: Config,
     ) -> Result<Self, SetupError> {
@@ -152,7 +152,7 @@ impl World {
     }
 
     /// The match without any entity.
-    fn bare(map: Arc<obsp::World>, models: &[Model], config: Config) -> Result<Self, SetupError> {
+    fn bare(map: Arc<obsp::Map>, models: &[Model], config: Config) -> Result<Self, SetupError> {
         if !(10..=1000).contains(&config.tick_rate) {
             return Err(SetupError::TickRate(config.tick_rate));
         }
@@ -261,7 +261,7 @@ impl World {
     /// # use std::sync::Arc;
     /// # use glam::DVec3;
     /// # use obsp_sim::{Command, Config, PlayerKind, World};
-    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
     /// let start = DVec3::new(-400.0, -320.0, 28.5);
     /// let player = world.add_player_at(PlayerKind::Box, start, 0)?;
@@ -273,20 +273,20 @@ impl World {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn step(&mut self, commands: &[(EntityId, Command)]) {
-        let mut tick = self.begin_tick();
+        let mut step = self.begin_step();
         for player in self.players() {
             let own = commands.iter().find(|(id, _)| *id == player);
             let command = own.map(|(_, command)| *command).unwrap_or_default();
-            self.move_player(&mut tick, player, command);
+            self.move_player(&mut step, player, command);
         }
-        self.move_bodies(&mut tick);
+        self.move_bodies(&mut step);
         for missile in self.missiles() {
-            if self.move_missile(&mut tick, missile) == Some(false) {
+            if self.move_missile(&mut step, missile) == Some(false) {
                 sleep::remove(&mut self.entities, missile);
             }
         }
         self.bring_back_all();
-        self.end_tick(tick);
+        self.end_step(step);
     }
 
     /// The state of all entities in the world, in ascending order of slot.
@@ -333,13 +333,13 @@ impl World {
     }
 
     /// The events of the last tick, in order.
-    pub fn events(&self) -> &[Event] {
+    pub fn events(&self) -> &[WorldEvent] {
         &self.events
     }
 
     /// Takes the events that happened since the last tick began, or since the last call of this
     /// function.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<WorldEvent> {
         std::mem::take(&mut self.events)
     }
 
@@ -379,7 +379,7 @@ impl World {
     }
 
     /// The map that the match is played on.
-    pub fn map(&self) -> &Arc<obsp::World> {
+    pub fn map(&self) -> &Arc<obsp::Map> {
         &self.arena.map
     }
 

@@ -116,7 +116,7 @@ pub enum StartError {
     Otlp(#[from] OtlpError),
     /// The file is not a compiled map.
     #[error(transparent)]
-    LoadMap(#[from] obsp::LoadError),
+    LoadMap(#[from] obsp::LoadMapError),
     /// The map in the file cannot be compiled.
     #[error(transparent)]
     CompileMap(#[from] obsp::CompileError),

@@ -61,7 +61,7 @@ pub(crate) struct Level {
     /// The file that the map was drawn in, if there is one. Pages read the names of textures in it.
     pub(crate) source: PathBuf,
     /// The map itself.
-    pub(crate) world_map: Arc<obsp::World>,
+    pub(crate) world_map: Arc<obsp::Map>,
     /// The models that bodies can have.
     pub(crate) models: Arc<[Model]>,
     /// The weapons of the arena game; `None` in any other game.
@@ -154,7 +154,7 @@ impl LevelMaker {
     /// beside it.
     pub(crate) fn set_up(
         &self,
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         source: PathBuf,
         file: &GameFile,
         number: u64,

@@ -45,7 +45,7 @@ pub(super) fn stay(game: &MatchHandle, seat: Option<&Seat>, reason: Reason) -> D
 }
 
 impl AwayPlayer {
-    /// Whether the body may go before its time: its player has left, and the fight is over.
+    /// Whether the body may be removed early: its player has left, and the fight is over.
     fn is_out_of_fight(&self, tick: Tick) -> bool {
         self.has_left && self.seat.as_ref().is_none_or(|seat| seat.fight_left(tick) == 0)
     }

@@ -8,7 +8,7 @@ import { Sight } from "../camera/sight.js";
 import { Hand } from "../layers/hand.js";
 import { Marks, upwardTo } from "../layers/marks.js";
 import { Players } from "../layers/players.js";
-import { posture, Ways } from "../layers/posture.js";
+import { posture, WalkedDistances } from "../layers/posture.js";
 import { playersOf } from "../match/scene.js";
 import { project, rotate } from "./algebra.js";
 import { luminance } from "./colours.js";
@@ -69,7 +69,7 @@ test("triangles of a polygon share all corners on its edges", () => {
   for (let turn = 0; turn < square.length; turn++) {
     const corners = [...square.slice(turn), ...square.slice(0, turn)];
     const triangles = cut(corners);
-    assert.ok(triangles.every((triangle) => area(triangle) > 0.5), "none is flat or turned");
+    assert.ok(triangles.every((triangle) => area(triangle) > 0.5), "no triangle is flat, and all have the winding of the polygon");
     assert.ok(Math.abs(triangles.reduce((sum, triangle) => sum + area(triangle), 0) - 64) < 1e-9);
     // Each edge of the polygon is an edge of a triangle.
     corners.forEach((a, i) => {
@@ -80,7 +80,7 @@ test("triangles of a polygon share all corners on its edges", () => {
   assert.equal(cut([square[0], square[2], square[3], square[4]]).length, 2, "a plain one has no middle");
 });
 
-test("legs swing with the way, and stand still with the player", () => {
+test("legs swing by the distance walked, and rest when the player stands", () => {
   const run = [320, 0, 0];
   const forward = posture(23, run, false).legs;
   const back = posture(69, run, false).legs;
@@ -96,9 +96,9 @@ test("a player who crouches is lower and bends", () => {
   assert.ok(down.lean > up.lean && down.leg < up.leg);
 });
 
-test("ways grow with every step and not by a teleporter", () => {
-  const ways = new Ways();
-  const at = (x, generation = 0) => ways.of({ slot: 3, generation, position: [x, 0, 0] });
+test("the distance walked grows with every step and not by a teleporter", () => {
+  const walked = new WalkedDistances();
+  const at = (x, generation = 0) => walked.of({ slot: 3, generation, position: [x, 0, 0] });
   assert.equal(at(0), 0);
   assert.equal(at(30), 30);
   assert.equal(at(900), 30);

@@ -1,7 +1,7 @@
 /** Players on foot: one instance of each part for each player, so that a part is one call. */
 
 import { put } from "../draw/frame.js";
-import { posture, Ways } from "./posture.js";
+import { posture, WalkedDistances } from "./posture.js";
 
 const VISOR = [0.1, 0.13, 0.18];
 const GUN = [0.3, 0.32, 0.36];
@@ -17,10 +17,10 @@ const GUN_AT = [13, -4, -6];
 const SHOULDER = 9.5;
 const HIPS = 4.6;
 
-/** Draws players, whose ways it remembers. */
+/** Draws players, and remembers how far each has walked. */
 export class Players {
   constructor() {
-    this.ways = new Ways();
+    this.walked = new WalkedDistances();
     this.posed = { legs: [0, 0], neck: [0, 0] };
     /** @type {Map<number[], {legs: number[], arms: number[], head: number[]}>} shades of a colour */
     this.shades = new Map();
@@ -50,7 +50,7 @@ export class Players {
   add(frame, player, { standing, crouching: crouched }, own, colour, glow) {
     const { position, rotation, velocity, crouching } = player;
     const { posed } = this;
-    posture(this.ways.of(player), velocity, crouching, posed);
+    posture(this.walked.of(player), velocity, crouching, posed);
     const scale = standing.figure;
     const feet = -(crouching ? crouched : standing).half[2];
     const [x, y, z, w] = rotation;

@@ -1,9 +1,9 @@
 /**
- * How the parts of a player on foot are turned: legs and arms swing with the way that was walked, and
+ * How the parts of a player on foot are turned: legs and arms swing with the distance walked, and
  * a crouching player bends.
  */
 
-/** Units of way for two steps. */
+/** Units of two steps. */
 const STRIDE = 92;
 
 /** Units a second at which the legs swing fully, and how far they swing then, in radians. */
@@ -33,16 +33,16 @@ const ELSEWHERE = 100;
 /**
  * The posture of a player.
  *
- * @param {number} way units that the player has walked
+ * @param {number} distance units that the player has walked
  * @param {number[]} velocity
  * @param {boolean} crouching
  * @param {Posed} [into] is filled, so that pictures make no objects
  * @returns {Posed}
  */
-export function posture(way, [x, y, up], crouching, into = { legs: [0, 0], neck: [0, 0] }) {
+export function posture(distance, [x, y, up], crouching, into = { legs: [0, 0], neck: [0, 0] }) {
   const share = Math.min(Math.hypot(x, y) / RUN, 1);
   const flies = Math.abs(up) > IN_AIR;
-  const swing = flies ? 0.45 : SWING * share * Math.sin((way / STRIDE) * 2 * Math.PI);
+  const swing = flies ? 0.45 : SWING * share * Math.sin((distance / STRIDE) * 2 * Math.PI);
   into.swing = swing;
   into.leg = crouching ? 0.6 : 1;
   into.legs[0] = swing + (crouching ? 0.65 : 0);
@@ -54,23 +54,23 @@ export function posture(way, [x, y, up], crouching, into = { legs: [0, 0], neck:
   return into;
 }
 
-/** The ways that players have walked. */
-export class Ways {
+/** The distances that players have walked. */
+export class WalkedDistances {
   constructor() {
-    /** @type {Map<number, {generation: number, way: number, place: number[]}>} by slot */
+    /** @type {Map<number, {generation: number, distance: number, place: number[]}>} by slot */
     this.walked = new Map();
   }
 
-  /** The way of a player, who is now at another place. */
+  /** The distance that a player has walked, who is now at `position`. */
   of({ slot, generation, position }) {
     let known = this.walked.get(slot);
     if (known?.generation !== generation) {
-      known = { generation, way: 0, place: [...position] };
+      known = { generation, distance: 0, place: [...position] };
       this.walked.set(slot, known);
     }
     const step = Math.hypot(position[0] - known.place[0], position[1] - known.place[1]);
-    if (step < ELSEWHERE) known.way += step;
+    if (step < ELSEWHERE) known.distance += step;
     for (let i = 0; i < 3; i++) known.place[i] = position[i];
-    return known.way;
+    return known.distance;
   }
 }

@@ -54,7 +54,7 @@ function worries(interval) {
     },
     left < CERTIFICATE_WARNING && {
       word: left > 0 ? "Certificate ends" : "Certificate ended",
-      detail: left > 0 ? `the certificate ends in ${(left / 86400).toFixed(1)} days` : "the certificate has ended: nobody can join",
+      detail: left > 0 ? `the certificate expires in ${(left / 86400).toFixed(1)} days` : "the certificate has expired: nobody can join",
     },
     lines[0] + lines[1] > 0 && {
       word: "Log incomplete",

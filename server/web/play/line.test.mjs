@@ -34,7 +34,7 @@ test("a good line has no word, a long one is far away", () => {
   assert.match(played((i) => i * tick, 10, { rtt: 240 }).word, /^Far away: 240 ms/);
 });
 
-test("what waited for a page that was busy is not called jitter", () => {
+test("the wait for a busy page is not called jitter", () => {
   // The page is busy for 250 ms of every 300, and takes in the snapshots of that time at its end.
   const taken = (i) => Math.max(i * tick, Math.floor((i * tick) / 300) * 300 + 250);
   const length = (now) => (now % 300 >= 250 && now % 300 < 260 ? 250 : 0);

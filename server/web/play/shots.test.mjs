@@ -79,7 +79,7 @@ test("a ray ends where it meets the map or the nearest body", () => {
   // A player who crouches is lower.
   assert.deepEqual(end([at(300, 0, -20)]), [284, 0, 0]);
   assert.deepEqual(end([at(300, 0, -20, { crouching: true })]), [1000, 0, 0]);
-  // A body is met as it is turned: a quarter about z.
+  // The ray meets a body in its turned pose, here a quarter turn about z.
   const turned = { isPlayer: false, model: 0, rotation: [0, 0, Math.SQRT1_2, Math.SQRT1_2] };
   assert.ok(Math.abs(end([at(300, 0, 0, turned)])[0] - 295) < 1e-6);
   assert.ok(Math.abs(end([at(300, 0, 0, { ...turned, rotation: [0, 0, 0, 1] })])[0] - 250) < 1e-6);

@@ -112,7 +112,7 @@ export class Store {
     this.values = NO_VALUES;
     /** @type {MatchEvent[]} the events whose ticks are not shown yet */
     this.waiting = [];
-    /** @type {Map<number, number>} deaths that wait for a return: their ticks by slot */
+    /** @type {Map<number, number>} deaths of players who have not respawned yet: their ticks by slot */
     this.deaths = new Map();
     /** Seconds until a dead player is back. */
     this.wait = USUAL_WAIT;

@@ -66,7 +66,7 @@ test("range coding", () => {
   coder.finish();
 });
 
-test("what a client says", () => {
+test("messages of a client", () => {
   assert.deepEqual(hello("Bot 1"), vector("client-hello"));
   assert.deepEqual(hello("Bot 1", "duel"), vector("client-hello-match"));
   const word = new TextEncoder().encode("sesame");
@@ -79,7 +79,7 @@ test("what a client says", () => {
   assert.deepEqual(mismatch(70000), vector("mismatch"));
 });
 
-test("what a server says", () => {
+test("messages of a server", () => {
   const player = { slot: 3, generation: 300 };
   const terms = said("server-hello");
   assert.deepEqual(terms.player, player);

@@ -6,10 +6,11 @@ use std::time::Duration;
 use obsp_proto::Tick;
 use tests::harness::pages::connect_from;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::sleep;
 
 use crate::attacker::{Attacker, GAME, Intruder, command, unknown_capsule};
+use crate::frames::{self, Frames};
 use crate::page::{PublicPage, hold, newcomer, page_downloads, unfinished_heads};
 
 /// The server under attack, by its addresses.
@@ -57,6 +58,7 @@ enum One {
     PageDownloads,
     PagePlaces,
     UnfinishedHeads,
+    Frames(Frames),
 }
 
 const fn attack(name: &'static str, what: &'static str, count: u16, one: One) -> Attack {
@@ -136,6 +138,30 @@ pub(crate) const ATTACKS: &[Attack] = &[
         addresses: 4,
         one: One::UnfinishedHeads,
     },
+    attack(
+        "path challenges",
+        "8 players flood path challenges",
+        8,
+        One::Frames(Frames::PathChallenges),
+    ),
+    attack(
+        "forged challenges",
+        "8 players flood path challenges from ports that are not theirs",
+        8,
+        One::Frames(Frames::ForgedChallenges),
+    ),
+    attack(
+        "connection ids",
+        "8 players flood new connection ids",
+        8,
+        One::Frames(Frames::ConnectionIds),
+    ),
+    attack(
+        "small frames",
+        "8 players flood empty datagrams, pings, resets and blocked streams",
+        8,
+        One::Frames(Frames::Small),
+    ),
 ];
 
 /// Carries out an attack until the process is killed.
@@ -203,6 +229,10 @@ async fn repeat(one: One, number: u16, source: Ipv4Addr, target: Target) {
             One::PagePlaces if number < HOLDERS => _ = hold(&target.page, source).await,
             One::PagePlaces => newcomer(&target.page, source).await,
             One::UnfinishedHeads => _ = unfinished_heads(&target.page, source).await,
+            One::Frames(kind) => {
+                let server = target.udp;
+                _ = spawn_blocking(move || frames::flood(kind, source, server)).await;
+            }
         }
         sleep(Duration::from_millis(10)).await;
     }

@@ -15,6 +15,7 @@
 #[expect(dead_code, reason = "only the tests use the rest")]
 mod attacker;
 mod attacks;
+mod frames;
 mod page;
 
 use std::net::{Ipv4Addr, SocketAddr};

@@ -9,7 +9,7 @@ use tests::scene::{HeapModels, pen, yard};
 /// A scene for both engines: a map, props scattered over it, and players.
 pub(crate) struct Scene {
     name: String,
-    map: Arc<obsp::World>,
+    map: Arc<obsp::Map>,
     pub(crate) config: Config,
     /// Whether the props come to rest before the first tick.
     settled: bool,
@@ -26,7 +26,7 @@ const SPACING: i32 = 320;
 impl Scene {
     /// The scene that the bar of the tick is about: the arena with 32 players and 500 props.
     pub(crate) fn arena() -> Self {
-        let map = obsp::World::load(&own_map("arena.obsp")).expect("the arena is compiled");
+        let map = obsp::Map::load(&own_map("arena.obsp")).expect("the arena is compiled");
         Self::new("arena", map, 500)
     }
 
@@ -66,7 +66,7 @@ impl Scene {
         Self { name: format!("{landers} landers"), map, config, settled: true, kind }
     }
 
-    fn new(name: &str, map: obsp::World, objects: u32) -> Self {
+    fn new(name: &str, map: obsp::Map, objects: u32) -> Self {
         let config = Config { tick_rate: 60, seed: 1, objects, max_players: 32 };
         let (name, kind) = (format!("{name}, {objects} objects"), PlayerKind::Box);
         Self { name, map: map.into(), config, settled: true, kind }
@@ -76,7 +76,7 @@ impl Scene {
         &self.name
     }
 
-    pub(crate) fn map(&self) -> &obsp::World {
+    pub(crate) fn map(&self) -> &obsp::Map {
         &self.map
     }
 

@@ -43,9 +43,13 @@ pub(crate) fn print() {
 
 fn print_map(path: &Path) {
     let source = Source::read(path).unwrap_or_else(|error| panic!("{error}"));
-    let compiled =
-        obsp::compile(&source, &Spaces::default(), &obsp::Options::default(), &mut |_, _, _| {});
-    let map = Arc::new(compiled.unwrap_or_else(|error| panic!("{error}")).world);
+    let compiled = obsp::compile(
+        &source,
+        &Spaces::default(),
+        &obsp::CompileOptions::default(),
+        &mut |_, _, _| {},
+    );
+    let map = Arc::new(compiled.unwrap_or_else(|error| panic!("{error}")).map);
     let boxes = awake_boxes(Arc::clone(&map));
     let touched = |bounds: &Aabb| {
         let mut count = 0_u32;
@@ -72,7 +76,7 @@ fn print_map(path: &Path) {
 
 /// The boxes of awake bodies in each tick. Each is grown by the distance that the body moves in a
 /// tick.
-fn awake_boxes(map: Arc<obsp::World>) -> Vec<Aabb> {
+fn awake_boxes(map: Arc<obsp::Map>) -> Vec<Aabb> {
     let config = Config { tick_rate: 60, seed: 1, objects: OBJECTS, max_players: PLAYERS };
     let mut world = World::new(map, shipped().into(), config).expect("the map can be played");
     let join =

@@ -5,7 +5,7 @@ use std::path::Path;
 use glam::DVec3;
 use obsp::body::{Cuboid, Cylinder, LEAST_EXTENT, Sphere};
 use obsp::geometry::ConvexSolid;
-use obsp::{Options, Source, Spaces, Trace, World, compile};
+use obsp::{CompileOptions, Map, Source, Spaces, Trace, compile};
 
 use crate::melax::shifted;
 use crate::peers::Peers;
@@ -57,9 +57,9 @@ impl<'a> Contestant<'a> {
 
 /// A map in all the forms that are compared.
 pub(crate) struct Subject {
-    world: World,
+    world: Map,
     /// For each of `world`'s sizes, the map compiled for that size alone.
-    separate: Vec<World>,
+    separate: Vec<Map>,
     peers: Peers,
     peers_of_rays: Peers,
 }
@@ -68,8 +68,8 @@ impl Subject {
     pub(crate) fn read(path: &Path) -> Self {
         let source = Source::read(path).unwrap_or_else(|error| panic!("{error}"));
         let compiled = |spaces: &Spaces| {
-            let compiled = compile(&source, spaces, &Options::default(), &mut |_, _, _| ());
-            compiled.unwrap_or_else(|error| panic!("{error}")).world
+            let compiled = compile(&source, spaces, &CompileOptions::default(), &mut |_, _, _| ());
+            compiled.unwrap_or_else(|error| panic!("{error}")).map
         };
         let spaces = Spaces::default();
         let world = compiled(&spaces);
@@ -89,7 +89,7 @@ impl Subject {
         Self { separate, peers, peers_of_rays, world }
     }
 
-    pub(crate) fn world(&self) -> &World {
+    pub(crate) fn world(&self) -> &Map {
         &self.world
     }
 
@@ -133,7 +133,7 @@ impl Subject {
 }
 
 /// A world's onion BSP, for one of its sizes.
-pub(crate) fn onion<'a>(name: &str, world: &'a World, space: &str) -> Contestant<'a> {
+pub(crate) fn onion<'a>(name: &str, world: &'a Map, space: &str) -> Contestant<'a> {
     let size = world.size(space).expect("the map was compiled for this size");
     Contestant::new(name, move |&(start, end)| {
         match world.find_first_transition(size, start, end) {

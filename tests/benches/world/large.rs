@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use obsp::{Options, Source, Spaces, World};
+use obsp::{CompileOptions, Map, Source, Spaces};
 use oracle::Random;
 use oracle::generate::wide;
 
@@ -18,10 +18,10 @@ pub(crate) fn print() {
     for brushes in BRUSHES {
         let source = Source::from_text("wide", wide(brushes, &mut Random::new(1)));
         let (begun, spent) = (Instant::now(), processor_seconds());
-        let options = Options::default();
+        let options = CompileOptions::default();
         let compiled = obsp::compile(&source, &Spaces::default(), &options, &mut |_, _, _| {});
         let world = match compiled {
-            Ok(compiled) => compiled.world,
+            Ok(compiled) => compiled.map,
             Err(error) => {
                 println!("  {brushes:8} {error}");
                 continue;
@@ -31,7 +31,7 @@ pub(crate) fn print() {
         let nodes = world.counts().onion_nodes;
         let bytes = world.to_bytes();
         let begun = Instant::now();
-        World::from_bytes(&bytes).expect("these bytes were just written by the compiler");
+        Map::from_bytes(&bytes).expect("these bytes were just written by the compiler");
         let load = begun.elapsed().as_secs_f64() * 1e3;
         let size = bytes.len() / brushes;
         println!("  {brushes:8} {compile:10.1} {cpu:8.1} {load:8.0} {nodes:8} {size:12}");

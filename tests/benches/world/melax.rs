@@ -13,7 +13,7 @@ use std::time::Instant;
 use glam::Vec3;
 use obsp::body::{Cylinder, LEAST_EXTENT, Sphere, Support};
 use obsp::shift::NodeCount;
-use obsp::{BevelAngle, Options, Source, Spaces, Trace, World, compile};
+use obsp::{BevelAngle, CompileOptions, Map, Source, Spaces, Trace, compile};
 use tests::harness::Random;
 
 use crate::contestants::{Contestant, onion};
@@ -30,7 +30,7 @@ const TIMINGS: usize = 5;
 /// Spheres of each diameter in Figure 6.
 const SPHERES: usize = 200;
 
-pub(crate) fn print(path: &Path, world: &World, steps: &Workload) {
+pub(crate) fn print(path: &Path, world: &Map, steps: &Workload) {
     println!("\n== Melax (2000) on {}, {}", world.name(), steps.description());
     table_1(path);
     table_2(&bevelled(path, BevelAngle::default()), world, &steps.segments);
@@ -40,15 +40,15 @@ pub(crate) fn print(path: &Path, world: &World, steps: &Workload) {
 }
 
 /// A world of this map whose shift tree is bevelled at this angle.
-fn bevelled(path: &Path, bevel_angle: BevelAngle) -> World {
+fn bevelled(path: &Path, bevel_angle: BevelAngle) -> Map {
     let source = Source::read(path).unwrap_or_else(|error| panic!("{error}"));
     // The onion is not measured, so one size is enough.
     let default = Spaces::default();
     let spaces =
         Spaces::new(default.sizes()[..1].to_vec()).expect("a list of one valid size is valid");
-    let options = Options { bevel_angle, ..Options::default() };
+    let options = CompileOptions { bevel_angle, ..CompileOptions::default() };
     let compiled = compile(&source, &spaces, &options, &mut |_, _, _| ());
-    compiled.unwrap_or_else(|error| panic!("{error}")).world
+    compiled.unwrap_or_else(|error| panic!("{error}")).map
 }
 
 fn table_1(path: &Path) {
@@ -66,7 +66,7 @@ fn table_1(path: &Path) {
 
 /// Prints Table 2. `points` is a world compiled for the bare point alone, because Melax's ray goes
 /// through a BSP without extents.
-fn table_2(points: &World, world: &World, segments: &[Segment]) {
+fn table_2(points: &Map, world: &Map, segments: &[Segment]) {
     let least = Sphere::new(LEAST_EXTENT).expect("the least extent is allowed");
     let sphere = Sphere::new(28.0).expect("the radius is in range");
     let cylinder = Cylinder::new(16.0, 28.0).expect("the size is in range");
@@ -102,7 +102,7 @@ fn figure_5(path: &Path) {
     }
 }
 
-fn figure_6(world: &World) {
+fn figure_6(world: &Map) {
     let bounds = world.bounds();
     let extent = (bounds.max - bounds.min).max_element();
     let nodes = world.counts().shift_nodes;
@@ -126,7 +126,7 @@ fn figure_6(world: &World) {
     }
 }
 
-fn figure_8(world: &World, segments: &[Segment]) {
+fn figure_8(world: &Map, segments: &[Segment]) {
     let body = Cylinder::new(16.0, 28.0).expect("the size is in range");
     let cylinder = shifted("cylinder", world, body);
     // The part of the path with the most movement.
@@ -160,7 +160,7 @@ fn time(contestant: &Contestant<'_>, frame: &Segment) -> f64 {
 }
 
 /// The map's shifted planes, for one body.
-pub(crate) fn shifted<'a>(name: &str, world: &'a World, body: impl Support + 'a) -> Contestant<'a> {
+pub(crate) fn shifted<'a>(name: &str, world: &'a Map, body: impl Support + 'a) -> Contestant<'a> {
     Contestant::new(name, move |&(start, end)| match world.cast(&body, start, end) {
         Trace::Clear => None,
         Trace::Hit(hit) => Some(hit.time),

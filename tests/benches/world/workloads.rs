@@ -1,7 +1,7 @@
 //! The traced segments: recorded steps, random steps and long traces.
 
 use glam::Vec3;
-use obsp::{Trace, World};
+use obsp::{Map, Trace};
 use tests::harness::Random;
 
 use crate::contestants::Subject;
@@ -85,7 +85,7 @@ const FAR: f32 = 100_000.0;
 /// Segments in random directions from random positions in play space: free positions with a solid
 /// in each direction along the axes.
 fn random(
-    world: &World,
+    world: &Map,
     space: &str,
     shortest: f64,
     longest: f64,

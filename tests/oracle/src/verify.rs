@@ -1,4 +1,4 @@
-//! Verification of a compiled world against the brushes of its source.
+//! Verification of a compiled map against the brushes of its source.
 //!
 //! A [`Subject`] answers for one size. [`Judge::points`] queries points, [`Judge::traces`] traces
 //! segments, [`Judge::crossings`] crosses every brush, and [`Judge::walk`] moves like a player.

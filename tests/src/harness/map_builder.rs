@@ -113,14 +113,14 @@ impl MapBuilder {
     ///
     /// # Panics
     /// If the map does not compile.
-    pub fn compile(&self) -> obsp::World {
+    pub fn compile(&self) -> obsp::Map {
         let source = obsp::Source::from_text("drawing", self.text());
         let compiled = obsp::compile(
             &source,
             &obsp::Spaces::default(),
-            &obsp::Options { strict: true, ..obsp::Options::default() },
+            &obsp::CompileOptions { strict: true, ..obsp::CompileOptions::default() },
             &mut |_, _, _| {},
         );
-        compiled.unwrap_or_else(|error| panic!("{error}")).world
+        compiled.unwrap_or_else(|error| panic!("{error}")).map
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
 use glam::{DQuat, DVec3, IVec3};
-use obsp::World;
+use obsp::Map;
 use obsp::model::shipped;
 
 use super::crowd::{FIRST_MODEL_SHAPE, STANDING_SHAPE, crowd_shapes};
@@ -21,12 +21,12 @@ const SPAWN_RISE: f64 = 4.0;
 /// through a wall.
 const FLOOD_STEP: i32 = 16;
 
-/// A map in `maps/`: its source and its compiled world.
+/// A map in `maps/`: its source and its compiled map.
 #[derive(Debug)]
 pub struct ShippedMap {
     name: String,
     entities: Vec<Entity>,
-    world: World,
+    world: Map,
 }
 
 impl ShippedMap {
@@ -43,7 +43,7 @@ impl ShippedMap {
     }
 
     /// The world compiled from the source.
-    pub fn world(&self) -> &World {
+    pub fn world(&self) -> &Map {
         &self.world
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use obsp::model::{Material, Model};
-use obsp::{Options, Source, Spaces, compile};
-use obsp_sim::{Config, EntityId, Event, World};
+use obsp::{CompileOptions, Source, Spaces, compile};
+use obsp_sim::{Config, EntityId, World, WorldEvent};
 
 use super::engine::{Engine, Told};
 use super::scene::{Body, Drive, Scene};
@@ -23,9 +23,9 @@ pub struct Ours {
 /// The message of the part that refuses the scene: the compiler, a model or the match.
 pub fn start(scene: &Scene) -> Result<Box<dyn Engine>, String> {
     let source = Source::from_text("scene", scene.map_text());
-    let map = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ())
+    let map = compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| ())
         .map_err(|error| format!("the map is refused: {error}"))?
-        .world;
+        .map;
     let models = scene.bodies.iter().enumerate().map(|(index, body)| model(index, body));
     let models = models.collect::<Result<Vec<_>, String>>()?;
     let config = Config { tick_rate: scene.rate, seed: 1, objects: 0, max_players: 1 };
@@ -67,7 +67,7 @@ impl Engine for Ours {
     fn step(&mut self) {
         self.world.step(&[]);
         for event in self.world.events() {
-            if let Event::Replaced { entity } = event {
+            if let WorldEvent::Replaced { entity } = event {
                 let tick = self.world.tick();
                 self.fault =
                     Some(format!("tick {tick}: the simulation put {entity:?} into another place"));

@@ -116,7 +116,7 @@ pub struct Landing {
 pub enum SceneError {
     /// The compiled map could not be loaded.
     #[error(transparent)]
-    Map(obsp::LoadError),
+    Map(obsp::LoadMapError),
     /// The match cannot be set up on the map.
     #[error("the scene cannot be set up on the map: {0}")]
     Setup(#[from] obsp_sim::SetupError),
@@ -141,7 +141,7 @@ pub enum SceneError {
 /// # Errors
 /// The map cannot be loaded, or has no room for the match.
 pub fn landing(options: &LandingOptions) -> Result<Landing, SceneError> {
-    let map = obsp::World::load(&options.map).map_err(SceneError::Map)?;
+    let map = obsp::Map::load(&options.map).map_err(SceneError::Map)?;
     let name = map.name().to_owned();
     let config =
         Config { tick_rate: RATE, seed: options.seed, objects: 0, max_players: options.others + 1 };

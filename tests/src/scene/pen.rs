@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::ValueEnum;
-use obsp::{CompileError, Options, Source, Spaces};
+use obsp::{CompileError, CompileOptions, Source, Spaces};
 use obsp_sim::Random;
 use serde::Serialize;
 
@@ -75,7 +75,7 @@ impl PenSize {
 ///
 /// # Errors
 /// [`CompileError`] if the map does not compile, which would be a defect.
-pub fn pen(objects: u32, models: HeapModels, seed: u64) -> Result<obsp::World, CompileError> {
+pub fn pen(objects: u32, models: HeapModels, seed: u64) -> Result<obsp::Map, CompileError> {
     let PenSize { half, top } = PenSize::of(objects);
     let outer = half + WALL;
     let mut brushes = block([-outer, -outer, -WALL], [outer + 256, outer, 0]);
@@ -96,7 +96,7 @@ pub(super) fn ground(
     models: HeapModels,
     seed: u64,
     lift: i32,
-) -> Result<obsp::World, CompileError> {
+) -> Result<obsp::Map, CompileError> {
     let side = PenSize::of(objects).half + WALL + 256;
     heap_over(&block([-side, -side, -WALL], [side, side, 0]), objects, models, seed, lift)
 }
@@ -108,7 +108,7 @@ fn heap_over(
     models: HeapModels,
     seed: u64,
     lift: i32,
-) -> Result<obsp::World, CompileError> {
+) -> Result<obsp::Map, CompileError> {
     let size = PenSize::of(objects);
     let columns = size.columns();
     // Nobody plays, but a match needs a spawn point. It is beside the pen.
@@ -140,8 +140,8 @@ fn heap_over(
     let text = format!("{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n{entities}");
     let source = Source::from_text("pen", text);
     let compiled =
-        obsp::compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| {})?;
-    Ok(compiled.world)
+        obsp::compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| {})?;
+    Ok(compiled.map)
 }
 
 /// A brush that is a box.

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use obsp_client::quic::{Connector, JoinError, Resolver, ServerAddress, Trust};
-use obsp_client::{Client, Credentials, Disconnected, Event};
+use obsp_client::{Client, ConnectionEvent, Credentials, Disconnected};
 use obsp_proto::Time;
 use obsp_proto::control::{MapHash, PlayerName};
 use server::{
@@ -219,8 +219,8 @@ async fn a_socket_thread_takes_a_name() {
             socket.transmit(&mut client);
             socket.receive(&mut client, now());
             match client.poll_event() {
-                Some(Event::Joined(_)) => return Ok(begin.elapsed()),
-                Some(Event::Disconnected(why)) => return Err(why),
+                Some(ConnectionEvent::Joined(_)) => return Ok(begin.elapsed()),
+                Some(ConnectionEvent::Disconnected(why)) => return Err(why),
                 _ => std::thread::sleep(Duration::from_millis(5)),
             }
         }

@@ -74,7 +74,7 @@ async fn a_client_without_the_map_gets_it_over_a_bad_line() {
     let name = PlayerName::new("mapless").unwrap();
     let mut client = connector.join(&name, MapHash::ANY).await.unwrap();
     let map = client.prediction().unwrap().map();
-    assert_eq!(map.world.hash(), running.map_hash().0);
+    assert_eq!(map.map.hash(), running.map_hash().0);
     // On this map, the client's predictions agree with the server.
     let mut errors = Vec::new();
     while errors.len() < 10 {

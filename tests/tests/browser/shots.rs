@@ -1,7 +1,11 @@
 //! The page's own shots: drawn and heard in the frame after the click, where the server has them, and
 //! only once.
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
+use server::Server;
+use tests::harness::pages::metric;
 
 use crate::chromium::{Chromium, alone, installed};
 use crate::plays::page;
@@ -9,6 +13,12 @@ use crate::{ends, options, page_of, serve};
 
 /// Number of shots. With so few, the 99th percentile is the slowest of them.
 const SHOTS: usize = 60;
+
+/// Units by which the end of a beam may be off.
+const NEAR: f64 = 4.0;
+
+/// Longest time in which the props of a new match come to rest.
+const REST: Duration = Duration::from_secs(30);
 
 /// Shoots `SHOTS` times, at moments that have nothing to do with frames or ticks. Notes for each shot how
 /// many frames were drawn from the click on until one showed it, and the milliseconds until that frame
@@ -62,6 +72,8 @@ fn a_shot_is_drawn_and_heard_in_the_frame_after_the_click() {
     browser.wait_for(
         "globalThis.arena?.play?.player.isThere && arena.play.player.weapons && arena.matrix",
     );
+    // The server judges a shot at a prop by where the prop is now, and the page draws it where it was.
+    at_rest(&running);
     let found = browser.evaluate(&SHOOT.replace("COUNT", &SHOTS.to_string()));
     let list = |name: &str| found[name].as_array().unwrap().clone();
     let number = |one: &Value, name: &str| one[name].as_f64().unwrap();
@@ -82,20 +94,36 @@ fn a_shot_is_drawn_and_heard_in_the_frame_after_the_click() {
     let rays: Vec<&Value> = told.iter().filter(|effect| effect["what"] == "ray").collect();
     assert_eq!(rays.len(), SHOTS);
     // The beam ends where the server's ray does, in the same tick.
-    let near = |(shown, ray): &(&Value, &&Value)| {
-        let apart = (0..3).map(|axis| {
-            (shown["to"][axis].as_f64().unwrap() - ray["to"][axis].as_f64().unwrap()).powi(2)
-        });
-        shown["tick"] == ray["tick"] && apart.sum::<f64>().sqrt() < 4.0
-    };
-    let shown = list("shown");
-    let equal = shown.iter().zip(&rays).filter(near).count();
-    println!("{equal} end within 4 units of the server's, in its tick");
-    // Bodies that move are elsewhere for the server than where the page shows them.
-    assert!(equal * 4 >= SHOTS * 3, "only {equal} of {SHOTS} beams are the server's");
+    let (mut equal, shown) = (0, list("shown"));
+    for (shown, ray) in shown.iter().zip(&rays) {
+        let apart = (0..3).map(|axis| number_at(shown, axis) - number_at(ray, axis));
+        let apart = apart.map(|apart| apart * apart).sum::<f64>().sqrt();
+        if shown["tick"] == ray["tick"] && apart < NEAR {
+            equal += 1;
+        } else {
+            println!("tick {} for {}, {apart:.1} units apart", shown["tick"], ray["tick"]);
+        }
+    }
+    println!("{equal} end where the server's do, in its tick");
+    // A prop that an earlier shot pushed may still move.
+    assert!(equal * 10 >= SHOTS * 9, "only {equal} of {SHOTS} beams are the server's");
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:?}");
     ends(running);
+}
+
+/// Waits until no prop moves.
+fn at_rest(running: &Server) {
+    let begin = Instant::now();
+    while metric(&page(running, "/metrics"), "game_props_awake") > 0.0 {
+        assert!(begin.elapsed() < REST, "props are still awake");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// A coordinate of the end of a shot.
+fn number_at(shot: &Value, axis: usize) -> f64 {
+    shot["to"][axis].as_f64().unwrap()
 }
 
 /// Counts launches: those that are shown, and those that are heard.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use obsp::World;
+use obsp::Map;
 use obsp::model::shipped;
 use tests::harness::{ServerProcess, own_map};
 
@@ -19,7 +19,7 @@ fn a_program_in_c_is_given_the_level_of_the_match() {
     assert_eq!(code, Some(0), "{said}");
     assert!(fs::read(&copy).unwrap() == fs::read(&arena).unwrap(), "the map differs: {said}");
 
-    let world = World::load(&arena).unwrap();
+    let world = Map::load(&arena).unwrap();
     let hash: String = world.hash().iter().map(|byte| format!("{byte:02x}")).collect();
     let triangles = |polygons: &[obsp::model::Polygon]| -> usize {
         polygons.iter().map(|polygon| polygon.winding.vertices.len() - 2).sum()

@@ -6,13 +6,14 @@ mod files;
 mod fleet;
 mod prometheus;
 mod recipes;
+mod reload;
 mod traces;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use client_bot::swarm::Swarm;

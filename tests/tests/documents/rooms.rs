@@ -1,6 +1,7 @@
-//! Checks the order of modules. The `lib.rs` of `server` and of `obsp-sim` lists its modules, each
-//! depending only on the ones before it, and so does the `bodies.rs` of `obsp-sim`. So a source may name modules of its own line of the list
-//! and of the lines above, and no others. Tests may name what they like.
+//! Checks the order of modules. The `lib.rs` of `server`, the `lib.rs` of `obsp-sim` and its
+//! `bodies.rs` list their modules, each depending only on the ones before it. So a source may name
+//! modules of its own line of the list and of the lines above, and no others. Tests may name any
+//! module.
 //!
 //! The folders of `server` are also kept small enough to be read at a glance.
 

@@ -16,7 +16,7 @@ const EXAMPLES: usize = 60;
 const FORMATS: [(&str, &str, &str); 4] = [
     ("| wire ", "proto/src/constants.rs", "PROTOCOL_VERSION: u32 = "),
     ("| recording, ", "server/recording/src/format.rs", "VERSION: u16 = "),
-    ("| compiled map, ", "maps/src/world/format/error.rs", "VERSION: u32 = "),
+    ("| compiled map, ", "maps/src/map/format/error.rs", "VERSION: u32 = "),
     ("| saved match ", "server/sim/src/world/save.rs", "VERSION: u16 = "),
 ];
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use glam::{Quat, Vec3};
 use obsp::body::{Cuboid, Cylinder, Sphere, Support};
-use obsp::{BevelAngle, Hit, Options, Source, Spaces, Trace, World};
+use obsp::{BevelAngle, CompileOptions, Hit, Map, Source, Spaces, Trace};
 use oracle::Random;
 use oracle::brushes::Brushes;
 use oracle::map_text::{self, Entity};
@@ -29,7 +29,7 @@ const FAR: f64 = 4096.0;
 
 struct Judge {
     name: String,
-    world: World,
+    world: Map,
     solids: Solids,
     entities: Vec<Entity>,
 }
@@ -39,13 +39,13 @@ impl Judge {
         let text = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let entities = map_text::parse(&String::from_utf8_lossy(&text)).expect("the text is a map");
         let bevel_angle = BevelAngle::new(angle).expect("in range");
-        let options = Options { bevel_angle, ..Options::default() };
+        let options = CompileOptions { bevel_angle, ..CompileOptions::default() };
         let source = Source::read(path).unwrap_or_else(|error| panic!("{error}"));
         // One small size suffices, because the onion is not tested here.
         let spaces = Spaces::parse("[[size]]\nname = \"point\"\nhalf_extents = [0, 0, 0]\n");
         let spaces = spaces.unwrap_or_else(|error| panic!("{error}"));
         let compiled = obsp::compile(&source, &spaces, &options, &mut |_, _, _| {});
-        let world = compiled.unwrap_or_else(|error| panic!("{error}")).world;
+        let world = compiled.unwrap_or_else(|error| panic!("{error}")).map;
         let solids = Solids::new(&entities);
         Self { name: format!("{} at {angle}°", world.name()), world, solids, entities }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use glam::{DVec3, IVec3};
 use obsp::model::shipped;
-use obsp_sim::query::{At, ContactSearch, Contacts, Manifold, Thing, Touched, Touching};
+use obsp_sim::query::{At, ContactPair, ContactSearch, Contacts, Manifold, Thing, Touched};
 use obsp_sim::{ModelId, Stage, Stages};
 use tests::harness::near::{Figure, direction, touching_distance, turn};
 use tests::harness::{MapBuilder, Random, setting};
@@ -112,9 +112,9 @@ fn difference(ours: &[Manifold], theirs: &[Manifold]) -> Option<String> {
 
 /// The manifold with its two bodies swapped.
 fn swapped(manifold: &Manifold) -> Manifold {
-    let Touching { parts: (ours, theirs), .. } = manifold.between;
+    let ContactPair { parts: (ours, theirs), .. } = manifold.between;
     Manifold {
-        between: Touching { parts: (theirs, ours), ..manifold.between },
+        between: ContactPair { parts: (theirs, ours), ..manifold.between },
         normal: -manifold.normal,
         points: shifted(manifold, |gap| manifold.normal * gap).points,
     }
@@ -305,7 +305,7 @@ fn a_body_has_the_same_contacts_with_the_world_whatever_the_filters_and_the_plac
 /// The comparison finds any difference, down to a thousandth of the rest gap.
 #[test]
 fn a_difference_is_seen() {
-    let between = Touching { body: 0, other: Touched::Thing(1), parts: (0, 0) };
+    let between = ContactPair { body: 0, other: Touched::Thing(1), parts: (0, 0) };
     let points = vec![(DVec3::ZERO, 0.1), (DVec3::X, 0.1)];
     let usual = Manifold { between, normal: DVec3::Z, points };
     let differs = |change: &dyn Fn(&mut Manifold)| {

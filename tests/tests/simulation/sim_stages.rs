@@ -13,7 +13,7 @@ const PLAYERS: u16 = 12;
 const SEED: u64 = 11;
 
 /// Digests of a short match of players who run into things.
-fn play(map: &Arc<obsp::World>, set_up: impl Fn(&mut World)) -> (Vec<u64>, Counters) {
+fn play(map: &Arc<obsp::Map>, set_up: impl Fn(&mut World)) -> (Vec<u64>, Counters) {
     let config = Config { tick_rate: 60, seed: SEED, objects: 150, max_players: PLAYERS };
     let mut world =
         World::new(Arc::clone(map), shipped().into(), config).expect("a match can be set up");

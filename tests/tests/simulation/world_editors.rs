@@ -1,6 +1,6 @@
 //! Maps as editors save them: rotated off the grid, rounded to a few decimals, with faces saved
 //! twice or as triangles, and with hundreds of brushes that are thinner than a unit or nearly
-//! parallel. The compiled world must match the text of every brush.
+//! parallel. The compiled map must match the text of every brush.
 //!
 //! By default the samples are few. `WORLD_WORLDS=200 WORLD_POINTS=200000 WORLD_TRACES=50000
 //! WORLD_TURNS=12 WORLD_RESULTS=FILE cargo test --release -p tests --test simulation world_editors --
@@ -15,7 +15,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use obsp::verify::{Bodies, sums};
-use obsp::{BrushFault, Curves, Expansion, Options, Sealing, Source, Spaces};
+use obsp::{BrushFault, CompileOptions, Curves, Expansion, Sealing, Source, Spaces};
 use oracle::brushes::Solids;
 use oracle::generate::{Faces, Turn, World, rotated};
 use oracle::map_text;
@@ -29,7 +29,7 @@ struct Samples {
     traces: usize,
 }
 
-/// Descriptions of the faults of a map's compiled world.
+/// Descriptions of the faults of a map's compiled map.
 fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
     faults_for(&Spaces::default(), name, text, samples, seed)
 }
@@ -40,7 +40,7 @@ fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u
         map_text::parse_with_curves(text).unwrap_or_else(|error| panic!("{name}: {error}"));
     let solids = Solids::new(&entities);
     let source = Source::from_text(name, text);
-    let options = Options { curves: Curves::Solid, ..Options::default() };
+    let options = CompileOptions { curves: Curves::Solid, ..CompileOptions::default() };
     let compiled = match obsp::compile(&source, spaces, &options, &mut |_, _, _| {}) {
         Ok(compiled) => compiled,
         Err(error) => return vec![error.to_string()],
@@ -51,7 +51,7 @@ fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u
         let expansion =
             Expansion::new(&source, size, &options).expect("the map was compiled for this size");
         faults.extend(judge_sums(&solids, half_extents, &sums(&expansion)));
-        let subject = OneSize { world: &compiled.world, size: id };
+        let subject = OneSize { map: &compiled.map, size: id };
         let judge = Judge::new(&entities, &solids, half_extents);
         let mut random = Random::new(seed << 8 | id.index() as u64);
         let points = judge.points(&subject, samples.points, &mut random);
@@ -97,7 +97,7 @@ fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u
         ));
     }
     let mut random = Random::new(seed ^ 0x5eed);
-    let bodies = casts(&entities, &Bodies(&compiled.world), samples.traces / 4, &mut random);
+    let bodies = casts(&entities, &Bodies(&compiled.map), samples.traces / 4, &mut random);
     faults.extend(bodies.wrong.shown);
     // A map that is sealed for a size must be sealed for every larger one.
     let pairs = spaces.iter().flat_map(|a| spaces.iter().map(move |b| (a, b)));

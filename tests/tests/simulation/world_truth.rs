@@ -1,4 +1,4 @@
-//! The compiled world compared with the exact brushes, on every available map. The same points must
+//! The compiled map compared with the exact brushes, on every available map. The same points must
 //! be solid, segments must hit the same surfaces, and a mover that slides along walls must never
 //! end up inside one.
 //!
@@ -42,7 +42,7 @@ fn is_true(path: &Path) {
     for size in world.sizes() {
         let name = format!("{} {}, seed {seed}", path.display(), size.name);
         let id = world.size(&size.name).expect("the map has all its sizes");
-        let subject = OneSize { world: &world, size: id };
+        let subject = OneSize { map: &world, size: id };
         let judge = Judge::new(&entities, &solids, size.half_extents.to_array().map(f64::from));
         let mut random = Random::new(seed << 8 | id.index() as u64);
         let wanted = [points, traces, moves];

@@ -1,4 +1,4 @@
-//! Spectators over WebTransport on the players' own port, as browsers come.
+//! Spectators over WebTransport on the players' own port, as browsers connect.
 
 mod hostile;
 mod spectator;

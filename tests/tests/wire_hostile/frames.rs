@@ -2,6 +2,8 @@
 //! is ever wrong.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use obsp_proto::ALPN;
 use tests::raw_quic::frame::{
@@ -140,4 +142,71 @@ async fn ids_beyond_the_limit_end_the_connection() {
     assert!(!closed.by_application && closed.code == 0x0a, "{closed:?}");
     sees_nothing_amiss(&mut good, &running).await;
     end(running).await;
+}
+
+/// Floods challenges from a socket that is not the client's until `is_over`. A packet with an
+/// acknowledgement moves the client to that address, as far as the server can know. A packet with a
+/// challenge alone does not (RFC 9000, section 9.1). Returns the number of packets.
+fn flood_from(forged: &UdpSocket, server: SocketAddr, moves: bool, is_over: &AtomicBool) -> u64 {
+    let mut connection = joined(server);
+    if !moves {
+        connection.acknowledge_nothing();
+    }
+    let mut packets = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        packets += 1;
+        connection.send_from(forged, &path_challenge(packets)).unwrap();
+        connection.receive();
+    }
+    packets
+}
+
+/// QUIC answers a challenge at the address that it came from, with a datagram of 1200 bytes. A
+/// client that forges the address of a stranger makes the server send that stranger bytes.
+async fn a_stranger_is_sent_little(moves: bool) {
+    let _turn = TURN.lock().await;
+    let mut running = serve();
+    let mut good = witness(&mut running).await;
+    let server = running.udp();
+    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let forged = stranger.try_clone().unwrap();
+    stranger.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let over = Arc::clone(&is_over);
+    let hit = std::thread::spawn(move || {
+        let (mut buffer, mut bytes) = ([0; 2048], 0);
+        while !over.load(Ordering::Relaxed) {
+            bytes += stranger.recv(&mut buffer).unwrap_or(0);
+        }
+        bytes
+    });
+    let over = Arc::clone(&is_over);
+    let flooding = std::thread::spawn(move || flood_from(&forged, server, moves, &over));
+    // The flooder may never hear that it is thrown out: the server may take the stranger's address
+    // for its own. The server's count tells.
+    let (begin, mut thrown_out) = (Instant::now(), None);
+    while begin.elapsed() < ENDED {
+        sees_nothing_amiss(&mut good, &running).await;
+        if thrown_out.is_none() && metric(&running, FLOODING).await == 1.0 {
+            thrown_out = Some(begin.elapsed());
+        }
+    }
+    is_over.store(true, Ordering::Relaxed);
+    let (packets, bytes) = (flooding.join().unwrap(), hit.join().unwrap());
+    println!("{packets} challenges sent a stranger {bytes} bytes; thrown out: {thrown_out:?}");
+    assert!(packets > 1000, "so few packets are no flood");
+    assert!(bytes > 0, "no challenge was answered, so nothing was tried");
+    assert!(thrown_out.is_some(), "the flooder is not thrown out");
+    assert!(bytes < 1 << 20, "a stranger was sent {bytes} bytes");
+    end(running).await;
+}
+
+#[tokio::test]
+async fn challenges_from_a_strangers_address_send_that_stranger_little() {
+    a_stranger_is_sent_little(false).await;
+}
+
+#[tokio::test]
+async fn a_move_to_a_strangers_address_sends_that_stranger_little() {
+    a_stranger_is_sent_little(true).await;
 }

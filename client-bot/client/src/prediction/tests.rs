@@ -10,7 +10,7 @@ const SECONDS: f64 = 1.0 / 60.0;
 
 fn arena() -> Arc<LoadedMap> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
-    let world = obsp::World::load(std::path::Path::new(path)).unwrap();
+    let world = obsp::Map::load(std::path::Path::new(path)).unwrap();
     let names =
         obsp::model::shipped().iter().map(|model| model.name().to_owned()).collect::<Vec<_>>();
     let schema = Schema::of_models(names).unwrap();
@@ -24,7 +24,7 @@ fn sent(tick: u32, command: Command) -> CommandSent {
 /// A player in an otherwise empty match, as the server simulates it.
 fn alone(map: &LoadedMap) -> (World, EntityId) {
     let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 1 };
-    let mut world = World::new(Arc::clone(&map.world), [].into(), config).unwrap();
+    let mut world = World::new(Arc::clone(&map.map), [].into(), config).unwrap();
     let player = world.join().unwrap();
     (world, player)
 }

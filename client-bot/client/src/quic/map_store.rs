@@ -5,7 +5,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use obsp::World;
+use obsp::Map;
 use obsp_proto::control::{GameHash, MapHash, MapName, ServerHello};
 use obsp_proto::download::Download;
 use obsp_proto::game_data::GameData;
@@ -76,15 +76,15 @@ impl MapStore {
             loaded[at..].rotate_left(1);
             return Ok(Arc::clone(&loaded[loaded.len() - 1].map));
         }
-        let world = match loaded.iter().find(|known| known.map.hash() == hello.map) {
-            Some(known) => Arc::clone(&known.map.world),
+        let map = match loaded.iter().find(|known| known.map.hash() == hello.map) {
+            Some(known) => Arc::clone(&known.map.map),
             None => match self.find(hello.map, &hello.map_name).await? {
-                Some(world) => Arc::new(world),
+                Some(map) => Arc::new(map),
                 None => {
                     debug!("fetching {} from the server", hello.map_name);
                     let bytes = fetch(Download::Map).await?;
-                    let world = apart(move || World::from_bytes(&bytes)).await?;
-                    Arc::new(world.map_err(|error| MapError::Invalid(error.to_string()))?)
+                    let map = apart(move || Map::from_bytes(&bytes)).await?;
+                    Arc::new(map.map_err(|error| MapError::Invalid(error.to_string()))?)
                 }
             },
         };
@@ -102,7 +102,7 @@ impl MapStore {
             },
         };
         let (of_game, schema) = (game.clone(), hello.schema.clone());
-        let map = apart(move || LoadedMap::new(world, &of_game, &schema)).await??;
+        let map = apart(move || LoadedMap::new(map, &of_game, &schema)).await??;
         let map = Arc::new(map);
         map.check(hello)?;
         if loaded.len() == MAPS {
@@ -113,7 +113,7 @@ impl MapStore {
     }
 
     /// The map in a file of this name, if its hash is the right one.
-    async fn find(&self, hash: MapHash, name: &MapName) -> Result<Option<World>, MapError> {
+    async fn find(&self, hash: MapHash, name: &MapName) -> Result<Option<Map>, MapError> {
         // The name comes from the server and must not lead out of the folders.
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         if !name.as_str().chars().all(plain) {
@@ -122,8 +122,8 @@ impl MapStore {
         let file = format!("{name}.{SUFFIX}");
         let files: Vec<_> = self.folders.iter().map(|folder| folder.join(&file)).collect();
         apart(move || {
-            let mut worlds = files.iter().filter_map(|file| World::load(file).ok());
-            worlds.find(|world| world.hash() == hash.0)
+            let mut maps = files.iter().filter_map(|file| Map::load(file).ok());
+            maps.find(|map| map.hash() == hash.0)
         })
         .await
     }
@@ -143,7 +143,7 @@ mod tests {
     use std::cell::RefCell;
     use std::num::NonZeroU16;
 
-    use obsp::{Options, Source, Spaces, compile};
+    use obsp::{CompileOptions, Source, Spaces, compile};
     use obsp_proto::Tick;
     use obsp_proto::control::Ticket;
     use obsp_proto::quantise::WorldBounds;
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     /// A map of one block of this height.
-    fn block(height: usize) -> World {
+    fn block(height: usize) -> Map {
         let text = format!(
             "{{\n\"classname\" \"worldspawn\"\n{{\n\
             ( 0 0 {height} ) ( 0 64 {height} ) ( 64 0 {height} ) stone 0 0 0 1 1\n\
@@ -163,11 +163,12 @@ mod tests {
             ( 0 0 0 ) ( 0 0 {height} ) ( 64 0 0 ) stone 0 0 0 1 1\n}}\n}}\n"
         );
         let source = Source::from_text("block", text);
-        let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
-        compiled.unwrap().world
+        let compiled =
+            compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| ());
+        compiled.unwrap().map
     }
 
-    fn hello(map: &World, game: &GameData) -> ServerHello {
+    fn hello(map: &Map, game: &GameData) -> ServerHello {
         let rate = NonZeroU16::new(60).unwrap();
         let bounds = map.bounds();
         ServerHello {
@@ -191,24 +192,24 @@ mod tests {
     #[tokio::test]
     async fn the_map_that_was_asked_for_least_recently_leaves() {
         let store = MapStore::new(Vec::new());
-        let worlds: Vec<World> = (0..=MAPS).map(|number| block(32 + number)).collect();
+        let maps: Vec<Map> = (0..=MAPS).map(|number| block(32 + number)).collect();
         let game = GameData::parse("[movement]\ngravity = 400").unwrap();
         let fetched = RefCell::new((0, 0));
         let get = async |map: usize| {
             let fetch = async |what| {
-                let (maps, games) = &mut *fetched.borrow_mut();
+                let (fetched_maps, fetched_games) = &mut *fetched.borrow_mut();
                 Ok(match what {
                     Download::Map => {
-                        *maps += 1;
-                        worlds[map].to_bytes()
+                        *fetched_maps += 1;
+                        maps[map].to_bytes()
                     }
                     Download::Game => {
-                        *games += 1;
+                        *fetched_games += 1;
                         game.bytes().to_owned()
                     }
                 })
             };
-            store.get(&hello(&worlds[map], &game), fetch).await.unwrap()
+            store.get(&hello(&maps[map], &game), fetch).await.unwrap()
         };
         let first = get(0).await;
         for map in 1..MAPS {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use glam::{DQuat, DVec3};
-use obsp::{Options, Source, Spaces, compile};
-use obsp_client::{Client, Credentials, Event, LoadedMap, Transmit};
+use obsp::{CompileOptions, Source, Spaces, compile};
+use obsp_client::{Client, ConnectionEvent, Credentials, LoadedMap, Transmit};
 use obsp_proto::Time;
 use obsp_proto::control::{MapHash, PlayerName};
 use obsp_proto::game_data::GameData;
@@ -58,8 +58,9 @@ fn hall(brushes: &str) -> Vec<u8> {
         walls.concat()
     );
     let source = Source::from_text("hall", text);
-    let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ());
-    compiled.unwrap().world.to_bytes()
+    let compiled =
+        compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| ());
+    compiled.unwrap().map.to_bytes()
 }
 
 /// The driver's own tank on the client's side after the command of a tick.
@@ -172,7 +173,7 @@ impl Match {
             }
         }
         while let Some(event) = self.client.poll_event() {
-            if let Event::Joined(hello) = &event {
+            if let ConnectionEvent::Joined(hello) = &event {
                 let map = LoadedMap::from_bytes(&self.map, &[], hello).unwrap();
                 self.client.use_map(Arc::new(map), self.now).unwrap();
             }

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use glam::DVec3;
-use obsp::{Options, PlayerSize, Source, Spaces, compile};
-use obsp_client::{Client, Credentials, Disconnected, Event, LoadedMap, MapError, Transmit};
+use obsp::{CompileOptions, PlayerSize, Source, Spaces, compile};
+use obsp_client::{
+    Client, ConnectionEvent, Credentials, Disconnected, LoadedMap, MapError, Transmit,
+};
 use obsp_proto::control::{
     ChatLine, ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason,
 };
@@ -27,7 +29,7 @@ struct Match {
     arena: Vec<u8>,
     game: GameData,
     /// Events of the connection.
-    events: Vec<Event>,
+    events: Vec<ConnectionEvent>,
     /// Match events.
     told: Vec<MatchEvent>,
     /// Prediction errors, in units, of motions that nothing unpredictable can have disturbed.
@@ -101,7 +103,7 @@ impl Match {
             self.errors.extend(undisturbed.map(|error| error.units));
         }
         while let Some(event) = self.client.poll_event() {
-            if let Event::Joined(hello) = &event {
+            if let ConnectionEvent::Joined(hello) = &event {
                 let map = LoadedMap::from_bytes(&self.arena, self.game.bytes(), hello).unwrap();
                 self.client.use_map(Arc::new(map), self.now).unwrap();
             }
@@ -143,7 +145,7 @@ impl Match {
     /// The reason why the client is no longer in the match.
     fn disconnected(&self) -> &Disconnected {
         match self.events.last() {
-            Some(Event::Disconnected(cause)) => cause,
+            Some(ConnectionEvent::Disconnected(cause)) => cause,
             other => panic!("the client was not disconnected: {other:?}"),
         }
     }
@@ -190,9 +192,10 @@ fn players_of_another_size_are_predicted_exactly() {
     let small = PlayerSize { width: 20.0, height: 40.0, crouched_height: 24.0 };
     let spaces = Spaces::default().with_players(&small).unwrap();
     let source = Source::read(Path::new(ARENA).with_extension("map").as_path()).unwrap();
-    let compiled = compile(&source, &spaces, &Options::default(), &mut |_, _, _| ()).unwrap();
+    let compiled =
+        compile(&source, &spaces, &CompileOptions::default(), &mut |_, _, _| ()).unwrap();
     let none = GameData::default();
-    let mut game = Match::on(compiled.world.to_bytes(), 0, &none, none.clone());
+    let mut game = Match::on(compiled.map.to_bytes(), 0, &none, none.clone());
     game.jumps = true;
     game.run(1_800);
     let own = game.server.player().and_then(|own| game.server.world().bounds_of(own));
@@ -326,11 +329,11 @@ fn only_the_map_of_the_match_is_used() {
     let other = LoadedMap::from_bytes(&game.arena, game_of_another.bytes(), &hello);
     assert!(matches!(other, Err(MapError::OtherGame)));
     assert!(matches!(LoadedMap::from_bytes(&game.arena, b"?", &hello), Err(MapError::OtherGame)));
-    let world = || obsp::World::from_bytes(&game.arena).unwrap();
+    let world = || obsp::Map::from_bytes(&game.arena).unwrap();
     let other = LoadedMap::new(world(), &game_of_another, &hello.schema).unwrap();
     let refused = game.client.use_map(Arc::new(other), game.now);
     assert!(matches!(refused, Err(MapError::OtherGame)));
-    let world = obsp::World::from_bytes(&bytes).unwrap();
+    let world = obsp::Map::from_bytes(&bytes).unwrap();
     let other = LoadedMap::new(world, &GameData::default(), &hello.schema).unwrap();
     let refused = game.client.use_map(Arc::new(other), game.now);
     assert!(matches!(refused, Err(MapError::Other)));
@@ -341,7 +344,7 @@ fn only_the_map_of_the_match_is_used() {
 fn a_silent_server_is_noticed() {
     let mut game = Match::joined(0);
     let begin = game.now;
-    while !matches!(game.events.last(), Some(Event::Disconnected(_))) {
+    while !matches!(game.events.last(), Some(ConnectionEvent::Disconnected(_))) {
         game.now = game.now + Duration::from_millis(100);
         game.client.tick(Command::default(), game.now);
         game.events.extend(game.client.poll_event());

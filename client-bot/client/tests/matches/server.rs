@@ -76,7 +76,7 @@ impl Server {
         game: &GameData,
         told: Option<GameHash>,
     ) -> Self {
-        let map = Arc::new(obsp::World::from_bytes(map).expect("a compiled map"));
+        let map = Arc::new(obsp::Map::from_bytes(map).expect("a compiled map"));
         let config = Config { tick_rate: RATE.get().into(), seed: 7, objects, max_players: 1 };
         let mut models = obsp::model::shipped();
         // Without their models, the map's own props are also left out.
@@ -111,7 +111,7 @@ impl Server {
     }
 
     /// The match on a map, as the server's hello describes it.
-    fn info(map: &obsp::World, schema: Schema, game: Option<GameHash>) -> Arc<MatchInfo> {
+    fn info(map: &obsp::Map, schema: Schema, game: Option<GameHash>) -> Arc<MatchInfo> {
         let bounds = map.bounds();
         Arc::new(MatchInfo {
             tick_rate: RATE,

@@ -26,7 +26,7 @@ use bevy::prelude::*;
 use bevy::window::{CursorGrabMode, CursorOptions, PrimaryWindow};
 use obsp::geometry::Polygon;
 use obsp_client::quic::{MapStore, ServerAddress, SocketThread, Trust};
-use obsp_client::{Client, Credentials, Event, LoadedMap};
+use obsp_client::{Client, ConnectionEvent, Credentials, LoadedMap};
 use obsp_proto::Time as MatchTime;
 use obsp_proto::control::{MapHash, PlayerName};
 use obsp_sim::{Buttons, Command as Input, EntityId, Kind, Posture};
@@ -182,9 +182,9 @@ fn exchange(
     }
     while let Some(event) = client.poll_event() {
         match event {
-            Event::Joined(hello) => info!("joined on the map {}", hello.map_name),
-            Event::NewWorld { name, .. } => info!("the next map is {name}"),
-            Event::Disconnected(cause) => {
+            ConnectionEvent::Joined(hello) => info!("joined on the map {}", hello.map_name),
+            ConnectionEvent::NewWorld { name, .. } => info!("the next map is {name}"),
+            ConnectionEvent::Disconnected(cause) => {
                 error!("disconnected: {cause}");
                 exit.write(AppExit::error());
             }
@@ -213,7 +213,7 @@ fn draw_map(
     drawn.iter().for_each(|(entity, _)| commands.entity(entity).despawn());
     // Another game may number its models in another order.
     bodies.meshes.clear();
-    let mesh = meshes.add(mesh_of(map.world.polygons()));
+    let mesh = meshes.add(mesh_of(map.map.polygons()));
     let material = materials.add(matte(Color::srgb(0.62, 0.6, 0.56)));
     let shown = (Map(map.hash()), Mesh3d(mesh), MeshMaterial3d(material), NoFrustumCulling);
     commands.spawn((shown, ChildOf(*space)));
@@ -278,7 +278,7 @@ fn shape_of(map: &LoadedMap, kind: Kind) -> Mesh {
     match kind {
         Kind::Player { posture } => {
             let name = if posture == Posture::Crouching { "crouching" } else { "standing" };
-            let size = map.world.sizes().iter().find(|size| size.name == name);
+            let size = map.map.sizes().iter().find(|size| size.name == name);
             let half = size.map_or([16.0, 16.0, 28.0], |size| size.half_extents.to_array());
             Cuboid { half_size: half.into() }.into()
         }

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, anyhow};
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
 use obsp::{
-    BevelAngle, BrushWarning, Compiled, MapEntity, Options, PlayerSize, Report, Sealing, Source,
-    Spaces, Stage, World, compile,
+    BevelAngle, BrushWarning, CompileOptions, CompileReport, CompileStage, Compiled, Map,
+    MapEntity, PlayerSize, Sealing, Source, Spaces, compile,
 };
 use serde::Serialize;
 
@@ -121,16 +121,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         (None, None) => Spaces::default(),
     };
     let known = entities::known(arguments.game.as_deref())?;
-    let Compiled { world, report } = compile_with_progress(arguments, &spaces)?;
-    let entity_faults = FaultEntry::find(world.entities(), &report.entity_lines, &known);
+    let Compiled { map, report } = compile_with_progress(arguments, &spaces)?;
+    let entity_faults = FaultEntry::find(map.entities(), &report.entity_lines, &known);
     if let (true, Some(fault)) = (arguments.strict, entity_faults.first()) {
         return Err(anyhow!(fault.told_in(&arguments.source)));
     }
-    world.save(&output)?;
+    map.save(&output)?;
     let pointfile = write_pointfile(&report, pointfile)?;
     if !arguments.json {
         warn_of_brushes_and_leaks(&report, &spaces, &arguments.source, pointfile.as_deref());
-        warn_of_entities(&world, &entity_faults, &arguments.source);
+        warn_of_entities(&map, &entity_faults, &arguments.source);
     }
     let warning = |w: &BrushWarning| Warning { line: w.line, reason: w.fault.to_string() };
     let compilation = Compilation {
@@ -143,10 +143,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         omitted: report.omitted.map(Into::into),
         unsupported: report.unsupported.iter().map(UnsupportedEntry::of).collect(),
         entity_faults,
-        spawns: spawns(&world),
+        spawns: spawns(&map),
         leaks: Leak::all(&spaces, &report),
         pointfile,
-        world: Summary::of(&world, std::fs::metadata(&output)?.len()),
+        world: Summary::of(&map, std::fs::metadata(&output)?.len()),
         output,
     };
     if arguments.json {
@@ -168,7 +168,7 @@ fn spaces_of_game(path: &Path) -> Result<Spaces> {
 
 fn compile_with_progress(arguments: &Arguments, spaces: &Spaces) -> Result<Compiled> {
     let source = Source::read(&arguments.source)?.with_form(arguments.game_form.map(Into::into));
-    let options = Options {
+    let options = CompileOptions {
         strict: arguments.strict,
         curves: arguments.curves.into(),
         bevel_angle: arguments.bevel_angle,
@@ -180,10 +180,10 @@ fn compile_with_progress(arguments: &Arguments, spaces: &Spaces) -> Result<Compi
         .with_style(ProgressStyle::with_template("{msg:20} {wide_bar} {percent:>3} %  {elapsed}")?);
     let compiled = compile(&source, spaces, &options, &mut |stage, done, of| {
         bar.set_message(match stage {
-            Stage::Surfaces => "uniting brushes",
-            Stage::Tree => "dividing space",
-            Stage::Filled => "dividing the inside",
-            Stage::ShiftTree => "bevelling solids",
+            CompileStage::Surfaces => "uniting brushes",
+            CompileStage::Tree => "dividing space",
+            CompileStage::Filled => "dividing the inside",
+            CompileStage::ShiftTree => "bevelling solids",
         });
         bar.set_length(of);
         bar.set_position(done);
@@ -194,7 +194,7 @@ fn compile_with_progress(arguments: &Arguments, spaces: &Spaces) -> Result<Compi
 
 impl Leak {
     /// The leaks of all sizes.
-    fn all(spaces: &Spaces, report: &Report) -> Vec<Self> {
+    fn all(spaces: &Spaces, report: &CompileReport) -> Vec<Self> {
         let leaks = spaces.sizes().iter().zip(&report.sealings).filter_map(|(size, sealing)| {
             let Sealing::Leaks(leak) = sealing else { return None };
             let (size, classname) = (size.name.clone(), leak.classname.clone());
@@ -206,14 +206,14 @@ impl Leak {
 }
 
 /// The number of entities at which players start.
-fn spawns(world: &World) -> usize {
+fn spawns(map: &Map) -> usize {
     let start = |entity: &&MapEntity| entity.classname().starts_with("info_player_");
-    world.entities().iter().filter(start).count()
+    map.entities().iter().filter(start).count()
 }
 
-/// Writes the path of the first leak beside the world; without a leak, removes the file
+/// Writes the path of the first leak beside the map; without a leak, removes the file
 /// of an earlier compilation.
-fn write_pointfile(report: &Report, path: PathBuf) -> Result<Option<PathBuf>> {
+fn write_pointfile(report: &CompileReport, path: PathBuf) -> Result<Option<PathBuf>> {
     let leaks = report.sealings.iter().find_map(|sealing| match sealing {
         Sealing::Leaks(leak) => Some(leak),
         _ => None,
@@ -238,7 +238,7 @@ fn is_pointfile(path: &Path) -> bool {
 
 /// Prints warnings about brushes and leaks to standard error.
 fn warn_of_brushes_and_leaks(
-    report: &Report,
+    report: &CompileReport,
     spaces: &Spaces,
     source: &Path,
     mut pointfile: Option<&Path>,
@@ -278,12 +278,12 @@ fn warn_of_brushes_and_leaks(
 }
 
 /// Prints warnings about entities to standard error.
-fn warn_of_entities(world: &World, faults: &[FaultEntry], source: &Path) {
+fn warn_of_entities(map: &Map, faults: &[FaultEntry], source: &Path) {
     for fault in faults {
         eprintln!("warning: {}", fault.told_in(source));
     }
     let source = source.display();
-    for (number, entity) in world.entities().iter().enumerate() {
+    for (number, entity) in map.entities().iter().enumerate() {
         if let Some(origin) = entity.get("origin")
             && entity.origin().is_none()
         {
@@ -294,7 +294,7 @@ fn warn_of_entities(world: &World, faults: &[FaultEntry], source: &Path) {
             );
         }
     }
-    if spawns(world) == 0 {
+    if spawns(map) == 0 {
         eprintln!(
             "warning: {source}: the map has no info_player_start or info_player_deathmatch, so \
              players cannot join"

@@ -51,7 +51,7 @@ pub(crate) struct FaultEntry {
     target: Option<String>,
     /// The number of entities with the mistake.
     count: usize,
-    /// Line of the first of them; absent for a compiled world, which has no lines.
+    /// Line of the first of them; absent for a compiled map, which has no lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
     /// The name that may be meant.

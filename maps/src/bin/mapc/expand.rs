@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use obsp::{Expansion, Options, Source, Spaces};
+use obsp::{CompileOptions, Expansion, Source, Spaces};
 
 use crate::arguments::{CurvesArgument, GameFormArgument, keep_apart};
 use crate::queries::unknown_space;
@@ -41,8 +41,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let size = spaces.sizes().iter().find(|size| size.name == arguments.space);
     let size = size.ok_or_else(|| unknown_space(&arguments.space, "the list", spaces.sizes()))?;
-    let options =
-        Options { strict: arguments.strict, curves: arguments.curves.into(), ..Options::default() };
+    let options = CompileOptions {
+        strict: arguments.strict,
+        curves: arguments.curves.into(),
+        ..CompileOptions::default()
+    };
     let source = Source::read(from)?.with_form(arguments.game_form.map(Into::into));
     let expansion = Expansion::new(&source, size, &options)?;
     for warning in &expansion.warnings {

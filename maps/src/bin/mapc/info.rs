@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use glam::Vec3;
 use obsp::entity_check::KnownClasses;
-use obsp::{GameForm, OmittedLayers, Source, SourceSummary, Unsupported, World};
+use obsp::{GameForm, Map, OmittedLayers, Source, SourceSummary, Unsupported};
 use serde::Serialize;
 
 use crate::arguments::{GameFormArgument, Usage};
@@ -16,7 +16,7 @@ use crate::entities::{self, Classes, FaultEntry};
 /// Prints the sizes and counts of an .obsp, or the form and counts of a .map
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The compiled world, or a map
+    /// The compiled map, or a map
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The game whose rules a map is written by [default: recognised from the map]
@@ -30,11 +30,11 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// The facts about a world that are printed.
+/// The facts about a map that are printed.
 #[derive(Serialize)]
 pub(crate) struct Summary {
     name: String,
-    /// The form of the map that the world was compiled from.
+    /// The form of the source that the map was compiled from.
     form: &'static str,
     hash: String,
     bytes: u64,
@@ -61,20 +61,20 @@ struct Size {
 }
 
 impl Summary {
-    pub(crate) fn of(world: &World, bytes: u64) -> Self {
+    pub(crate) fn of(map: &Map, bytes: u64) -> Self {
         let size = |s: &obsp::Size| Size {
             name: s.name.clone(),
             half_extents: s.half_extents,
-            sealed: world.size(&s.name).is_some_and(|id| world.is_sealed_for(id)),
+            sealed: map.size(&s.name).is_some_and(|id| map.is_sealed_for(id)),
         };
-        let counts = world.counts();
+        let counts = map.counts();
         Self {
-            name: world.name().to_owned(),
-            form: GameForm::of(world).name(),
-            hash: world.hash().iter().map(|byte| format!("{byte:02x}")).collect(),
+            name: map.name().to_owned(),
+            form: GameForm::of(map).name(),
+            hash: map.hash().iter().map(|byte| format!("{byte:02x}")).collect(),
             bytes,
-            sealed: world.is_sealed(),
-            sizes: world.sizes().iter().map(size).collect(),
+            sealed: map.is_sealed(),
+            sizes: map.sizes().iter().map(size).collect(),
             onion_nodes: counts.onion_nodes,
             onion_leaves: counts.onion_leaves,
             onion_depth_max: counts.onion_depth_max,
@@ -83,7 +83,7 @@ impl Summary {
             polygons: counts.polygons,
             solids: counts.solids,
             entities: counts.entities,
-            classes: entities::classes(world.entities()),
+            classes: entities::classes(map.entities()),
         }
     }
 }
@@ -117,7 +117,7 @@ fn write_classes(f: &mut fmt::Formatter<'_>, classes: &Classes) -> fmt::Result {
     classes.iter().try_for_each(|(class, count)| writeln!(f, "    {count:>5} {class}"))
 }
 
-/// The facts about a world, and the mistakes in its entities.
+/// The facts about a map, and the mistakes in its entities.
 #[derive(Serialize)]
 struct WorldSummary {
     #[serde(flatten)]
@@ -245,12 +245,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return print(&MapSummary::of(source.name(), source.summary()?, &known), arguments.json);
     }
     if arguments.game_form.is_some() {
-        let text = "is not a .map: leave out --game-form, because a compiled world holds its form";
+        let text = "is not a .map: leave out --game-form, because a compiled map holds its form";
         return Err(Usage(format!("{} {text}", path.display())).into());
     }
-    let world = World::load(path)?;
-    let summary = Summary::of(&world, std::fs::metadata(path)?.len());
-    let entity_faults = FaultEntry::find(world.entities(), &[], &known);
+    let map = Map::load(path)?;
+    let summary = Summary::of(&map, std::fs::metadata(path)?.len());
+    let entity_faults = FaultEntry::find(map.entities(), &[], &known);
     print(&WorldSummary { summary, entity_faults }, arguments.json)
 }
 

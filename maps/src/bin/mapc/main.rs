@@ -1,4 +1,4 @@
-//! `mapc`: the map compiler, and queries of compiled worlds.
+//! `mapc`: the map compiler, and queries of compiled maps.
 //!
 //! Each subcommand is a module. Exit codes: 0 done, 1 failed, 2 wrong usage.
 

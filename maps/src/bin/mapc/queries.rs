@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use glam::{DVec3, Vec3};
 use obsp::body::{Cuboid, Cylinder, Sphere};
-use obsp::{Size, SizeId, Trace, World, clip_to_extent};
+use obsp::{Map, Size, SizeId, Trace, clip_to_extent};
 use serde::Serialize;
 
 use crate::arguments::Usage;
 
 #[derive(clap::Args)]
 pub(crate) struct PointsArguments {
-    /// The compiled world
-    world: PathBuf,
+    /// The compiled map
+    map: PathBuf,
     /// The name of the box's size in spaces.toml
     #[arg(long, value_name = "NAME")]
     space: String,
@@ -22,8 +22,8 @@ pub(crate) struct PointsArguments {
 
 #[derive(clap::Args)]
 pub(crate) struct TracesArguments {
-    /// The compiled world
-    world: PathBuf,
+    /// The compiled map
+    map: PathBuf,
     #[command(flatten)]
     body: Body,
 }
@@ -77,23 +77,23 @@ struct Answer {
 }
 
 pub(crate) fn points(arguments: &PointsArguments) -> Result<()> {
-    let world = World::load(&arguments.world)?;
-    let size = find(&world, &arguments.space, &arguments.world)?;
+    let map = Map::load(&arguments.map)?;
+    let size = find(&map, &arguments.space, &arguments.map)?;
     answer_lines(|[x, y, z], output| {
-        let solid = world.is_solid(size, DVec3::new(x, y, z).as_vec3());
+        let solid = map.is_solid(size, DVec3::new(x, y, z).as_vec3());
         writeln!(output, "{}", if solid { "solid" } else { "empty" })
     })
 }
 
 pub(crate) fn traces(arguments: &TracesArguments) -> Result<()> {
-    let world = World::load(&arguments.world)?;
+    let map = Map::load(&arguments.map)?;
     match &arguments.body {
-        Body { sphere: Some(sphere), .. } => answer_traces(|a, b| world.cast(sphere, a, b)),
-        Body { cylinder: Some(cylinder), .. } => answer_traces(|a, b| world.cast(cylinder, a, b)),
-        Body { r#box: Some(cuboid), .. } => answer_traces(|a, b| world.cast(cuboid, a, b)),
+        Body { sphere: Some(sphere), .. } => answer_traces(|a, b| map.cast(sphere, a, b)),
+        Body { cylinder: Some(cylinder), .. } => answer_traces(|a, b| map.cast(cylinder, a, b)),
+        Body { r#box: Some(cuboid), .. } => answer_traces(|a, b| map.cast(cuboid, a, b)),
         Body { space, .. } => {
-            let size = find(&world, space.as_deref().unwrap_or_default(), &arguments.world)?;
-            answer_traces(|a, b| world.find_first_transition(size, a, b))
+            let size = find(&map, space.as_deref().unwrap_or_default(), &arguments.map)?;
+            answer_traces(|a, b| map.find_first_transition(size, a, b))
         }
     }
 }
@@ -101,7 +101,7 @@ pub(crate) fn traces(arguments: &TracesArguments) -> Result<()> {
 fn answer_traces(trace: impl Fn(Vec3, Vec3) -> Trace) -> Result<()> {
     answer_lines(|[a, b, c, x, y, z], output| {
         let (start, end) = (DVec3::new(a, b, c), DVec3::new(x, y, z));
-        // An end beyond the extent of worlds is moved to the edge of the extent.
+        // An end beyond the extent of maps is moved to the edge of the extent.
         let clipped = clip_to_extent(start, end);
         let (start, end) = (start.as_vec3(), clipped.map_or(end, |clipped| clipped.end).as_vec3());
         let answer = match clipped.map_or(Trace::StartSolid, |_| trace(start, end)) {
@@ -123,9 +123,9 @@ fn answer_traces(trace: impl Fn(Vec3, Vec3) -> Trace) -> Result<()> {
     })
 }
 
-pub(crate) fn find(world: &World, space: &str, path: &Path) -> Result<SizeId> {
+pub(crate) fn find(map: &Map, space: &str, path: &Path) -> Result<SizeId> {
     let place = path.display().to_string();
-    Ok(world.size(space).ok_or_else(|| unknown_space(space, &place, world.sizes()))?)
+    Ok(map.size(space).ok_or_else(|| unknown_space(space, &place, map.sizes()))?)
 }
 
 /// The error for a name that is not among the `sizes` of `place`.

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use obsp::World;
+use obsp::Map;
 
 use crate::arguments::keep_apart;
 use crate::queries::find;
@@ -28,8 +28,8 @@ use view::View;
 /// Draws an .obsp from above
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The compiled world
-    world: PathBuf,
+    /// The compiled map
+    map: PathBuf,
     /// Output file
     #[arg(short, long, value_name = "OUT.png")]
     output: PathBuf,
@@ -52,23 +52,23 @@ fn height(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    keep_apart(&arguments.world, &arguments.output)?;
-    let world = World::load(&arguments.world)?;
+    keep_apart(&arguments.map, &arguments.output)?;
+    let map = Map::load(&arguments.map)?;
     let space = arguments.space.as_deref();
-    let space = space.map(|name| find(&world, name, &arguments.world)).transpose()?;
-    let view = View::new(&Survey::frame(&world, arguments.height), arguments.size);
+    let space = space.map(|name| find(&map, name, &arguments.map)).transpose()?;
+    let view = View::new(&Survey::frame(&map, arguments.height), arguments.size);
     // The bar is hidden if standard error is not a terminal.
     let style = ProgressStyle::with_template("surveying {wide_bar} {percent:>3} %  {elapsed}")?;
     let bar = ProgressBar::new(u64::from(view.height)).with_style(style);
-    let survey = Survey::take(&world, &view, arguments.height, space, |row| {
+    let survey = Survey::take(&map, &view, arguments.height, space, |row| {
         bar.set_position(u64::from(row));
     });
     bar.finish_and_clear();
     let mut canvas = Canvas::new(view.picture_width(), view.picture_height());
     ground::paint(&mut canvas, &view, &survey);
-    let counts = entities::paint(&mut canvas, &view, &world, arguments.height);
-    let space = space.map(|id| &world.sizes()[id.index()]);
-    legend::paint(&mut canvas, &view, &survey, &world, space, arguments.height, &counts);
+    let counts = entities::paint(&mut canvas, &view, &map, arguments.height);
+    let space = space.map(|id| &map.sizes()[id.index()]);
+    legend::paint(&mut canvas, &view, &survey, &map, space, arguments.height, &counts);
     save(&canvas, &arguments.output)
         .with_context(|| format!("cannot write {}", arguments.output.display()))?;
     writeln!(

@@ -1,4 +1,4 @@
-//! `mapc verify`: compares a compiled world with the exact brushes of its source.
+//! `mapc verify`: compares a compiled map with the exact brushes of its source.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use obsp::verify::{Bodies, OneSize, sums};
-use obsp::{Curves, Expansion, GameForm, Options, Size, Source, World};
+use obsp::{CompileOptions, Curves, Expansion, GameForm, Map, Size, Source};
 use oracle::Random;
 use oracle::brushes::Solids;
 use oracle::game::Game;
@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::arguments::{CurvesArgument, GameFormArgument};
 
-/// Compares a compiled world with the exact brushes of its source
+/// Compares a compiled map with the exact brushes of its source
 ///
 /// Points and segments are chosen at random in and around the map, near its entities and near
 /// corners of brushes. Answers closer to a surface than 0.01 units, or than a millionth of the
@@ -27,9 +27,9 @@ use crate::arguments::{CurvesArgument, GameFormArgument};
 /// boxes are cast across brushes and at random. Exits with 1 if any answer is wrong.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The compiled world
-    world: PathBuf,
-    /// The map that the world was compiled from
+    /// The compiled map
+    map: PathBuf,
+    /// The .map that it was compiled from
     #[arg(long, value_name = "IN.map")]
     source: PathBuf,
     /// Number of points, for each size
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     /// Seed of the random number generator
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Whether Quake III's curves (patchDef2) are solid in the compiled world
+    /// Whether Quake III's curves (patchDef2) are solid in the compiled map
     #[arg(long, value_enum, default_value_t)]
     curves: CurvesArgument,
     /// The game whose rules the map is written by [default: recognised from the map]
@@ -115,7 +115,7 @@ fn wrong_brushes(
     solids: &Solids,
     subject: &OneSize<'_>,
     source: &Source,
-    options: &Options,
+    options: &CompileOptions,
     size: &Size,
 ) -> Result<Vec<String>> {
     let expansion = Expansion::new(source, size, options)?;
@@ -142,15 +142,15 @@ fn game(form: GameForm) -> Game {
     }
 }
 
-/// Refuses a world that was compiled by the rules of a form other than the oracle's. Otherwise
+/// Refuses a map that was compiled by the rules of a form other than the oracle's. Otherwise
 /// nearly every answer would be wrong, and nothing would tell the cause.
-fn check_form(world: &World, entities: &[Entity], arguments: &Arguments) -> Result<()> {
-    let compiled = GameForm::of(world);
+fn check_form(map: &Map, entities: &[Entity], arguments: &Arguments) -> Result<()> {
+    let compiled = GameForm::of(map);
     let judged = entities.first().map_or(Game::Quake, |entity| entity.game);
     if judged != game(compiled) {
-        let (world, source) = (arguments.world.display(), arguments.source.display());
+        let (map, source) = (arguments.map.display(), arguments.source.display());
         bail!(
-            "{world} was compiled as a map of the form {compiled}, but {source} would be verified \
+            "{map} was compiled as a map of the form {compiled}, but {source} would be verified \
              as a map of the form {judged:?}; if the map has changed since, compile it again; if \
              --game-form was given to only one of the two commands, give it to both"
         );
@@ -159,42 +159,42 @@ fn check_form(world: &World, entities: &[Entity], arguments: &Arguments) -> Resu
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let world = World::load(&arguments.world)?;
+    let map = Map::load(&arguments.map)?;
     let source = &arguments.source;
     let text =
         std::fs::read(source).with_context(|| format!("cannot read {}", source.display()))?;
-    let options = Options { curves: arguments.curves.into(), ..Options::default() };
+    let options = CompileOptions { curves: arguments.curves.into(), ..CompileOptions::default() };
     let form = arguments.game_form.map(GameForm::from);
-    let map = Source::read(source)?.with_form(form);
+    let parsed = Source::read(source)?.with_form(form);
     // A text that is not a map fails at this check, because the oracle's error would have no
     // column.
-    map.check_syntax()?;
+    parsed.check_syntax()?;
     let game = form.map(game);
     let curves = options.curves == Curves::Solid;
     let entities = map_text::parse_as(&String::from_utf8_lossy(&text), game, curves)
         .with_context(|| source.display().to_string())?;
-    check_form(&world, &entities, arguments)?;
+    check_form(&map, &entities, arguments)?;
     let solids = Solids::new(&entities);
-    let bar = ProgressBar::new(world.sizes().len() as u64)
+    let bar = ProgressBar::new(map.sizes().len() as u64)
         .with_style(ProgressStyle::with_template("{msg:18} {wide_bar} {percent:>3} %  {elapsed}")?);
     let mut sizes = Vec::new();
-    for size in world.sizes() {
+    for size in map.sizes() {
         bar.set_message(size.name.clone());
-        let id = world.size(&size.name).expect("the size is in the list");
-        let subject = OneSize { world: &world, size: id };
+        let id = map.size(&size.name).expect("the size is in the list");
+        let subject = OneSize { map: &map, size: id };
         let judge = Judge::new(&entities, &solids, size.half_extents.to_array().map(f64::from));
         // Every size has its own random stream, so that no size depends on another.
         let mut random = Random::new(arguments.seed.wrapping_add((id.index() as u64) << 32));
         let points = judge.points(&subject, arguments.points, &mut random);
         let traces = judge.traces(&subject, arguments.traces, &mut random);
         let crossings = judge.crossings(&subject, &solids);
-        let brushes = wrong_brushes(&solids, &subject, &map, &options, size)?;
+        let brushes = wrong_brushes(&solids, &subject, &parsed, &options, size)?;
         sizes.push(Verdict::new(size.name.clone(), points, traces, crossings, brushes));
         bar.inc(1);
     }
     bar.finish_and_clear();
     let mut random = Random::new(arguments.seed.wrapping_add(u64::from(u32::MAX) << 32));
-    let cast: Casts = casts(&entities, &Bodies(&world), arguments.casts, &mut random);
+    let cast: Casts = casts(&entities, &Bodies(&map), arguments.casts, &mut random);
     let report = Report {
         points: sizes.iter().map(|size| size.points).min().unwrap_or_default(),
         point_mismatches: sizes.iter().map(|size| size.point_mismatches).sum(),
@@ -216,8 +216,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let wrong = report.wrong();
     if wrong > 0 {
-        let world = arguments.world.display();
-        bail!("{world} does not match {}: {wrong} wrong answers", source.display());
+        let map = arguments.map.display();
+        bail!("{map} does not match {}: {wrong} wrong answers", source.display());
     }
     Ok(())
 }

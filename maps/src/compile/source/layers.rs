@@ -189,7 +189,7 @@ mod tests {
     fn a_map_of_omitted_layers_alone_is_told_so() {
         let text = entity("classname worldspawn _tb_layer_omit_from_export 1", BRUSH);
         let (source, spaces) = (Source::from_text("bare", text), crate::Spaces::default());
-        let options = crate::Options::default();
+        let options = crate::CompileOptions::default();
         let error = crate::compile(&source, &spaces, &options, &mut |_, _, _| ());
         let error = error.expect_err("a map without brushes is refused").to_string();
         let told = "bare: no brush is solid; the layer of line 1 is omitted from export";

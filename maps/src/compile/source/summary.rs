@@ -4,7 +4,7 @@ use super::{OmittedLayers, Source};
 use crate::compile::contents::{Contents, contents};
 use crate::compile::error::{CompileError, Unsupported};
 use crate::compile::game_form::RecognisedForm;
-use crate::world::MapEntity;
+use crate::map::MapEntity;
 
 /// The form of a map and the numbers of its parts. Brushes without volume, which the compiler
 /// leaves out, are also counted.

@@ -13,10 +13,10 @@ use crate::compile::hull::Hull;
 use crate::compile::parsed_map::ParsedMap;
 use crate::compile::planes::PlaneTable;
 use crate::geometry::{Plane, Polygon, Winding};
-use crate::world::surface::{FaceIndex, MAX_CORNERS, Surface};
+use crate::map::surface::{FaceIndex, MAX_CORNERS, Surface};
 use crate::{
-    BrushFault, BuildError, CompileError, Compiled, DegenerateBrush, Options, Source, Spaces,
-    Trace, compile,
+    BrushFault, BuildError, CompileError, CompileOptions, Compiled, DegenerateBrush, Source,
+    Spaces, Trace, compile,
 };
 
 /// A brush: a prism, or with `tip` a cone, with this many sides about the z axis.
@@ -48,7 +48,7 @@ fn world(brushes: &str) -> Source {
 }
 
 fn compiled(brushes: &str) -> Result<Compiled, CompileError> {
-    compile(&world(brushes), &Spaces::default(), &Options::default(), &mut |_, _, _| ())
+    compile(&world(brushes), &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| ())
 }
 
 /// In an earlier version, a brush of 1,000 sides was refused without its line: "the tree is deeper
@@ -57,23 +57,23 @@ fn compiled(brushes: &str) -> Result<Compiled, CompileError> {
 #[test]
 fn a_brush_with_as_many_faces_as_allowed_compiles() {
     for (sides, tip) in [(1000, false), (1022, false), (1023, true)] {
-        let Compiled { world, report } =
+        let Compiled { map, report } =
             compiled(&round(sides, tip)).unwrap_or_else(|error| panic!("{sides}: {error}"));
         assert!(report.warnings.is_empty(), "{sides}: {:?}", report.warnings);
-        assert!(world.counts().onion_depth_max < 200, "{sides}: {:?}", world.counts());
-        let point = world.size("point").expect("a default size");
+        assert!(map.counts().onion_depth_max < 200, "{sides}: {:?}", map.counts());
+        let point = map.size("point").expect("a default size");
         for step in 0..64 {
             let angle = f64::from(step) * 0.7;
             let out = DVec3::new(angle.cos(), angle.sin(), 0.0);
             let (start, end) = (out * 500.0 + DVec3::Z * 10.0, out * 100.0 + DVec3::Z * 10.0);
-            let trace = world.find_first_transition(point, start.as_vec3(), end.as_vec3());
+            let trace = map.find_first_transition(point, start.as_vec3(), end.as_vec3());
             let Trace::Hit(hit) = trace else { panic!("{sides}: {trace:?}") };
             let expected = if tip { 300.0 * 0.95 } else { 300.0 };
             let radius = f64::from(hit.point.truncate().length());
             assert!((radius - expected).abs() < 0.02, "{sides}: hit at {radius}");
-            assert!(world.is_solid(point, (out * 200.0 + DVec3::Z * 10.0).as_vec3()));
+            assert!(map.is_solid(point, (out * 200.0 + DVec3::Z * 10.0).as_vec3()));
         }
-        assert!(!world.is_solid(point, Vec3::new(0.0, 0.0, 201.0)));
+        assert!(!map.is_solid(point, Vec3::new(0.0, 0.0, 201.0)));
     }
     // A brush with one face too many, beside a valid one.
     let both = round(1023, false) + &round(8, false);
@@ -86,7 +86,7 @@ fn a_brush_with_as_many_faces_as_allowed_compiles() {
 
 fn build(brushes: &str, limits: Limits) -> Result<(), CompileError> {
     let source = world(brushes);
-    let parsed = ParsedMap::read(&source, &Options::default()).expect("a map");
+    let parsed = ParsedMap::read(&source, &CompileOptions::default()).expect("a map");
     let spaces = Spaces::default();
     let mut planes = PlaneTable::default();
     let threads = NonZeroUsize::MIN;

@@ -8,12 +8,12 @@ use glam::Vec3;
 
 use super::judge::Random;
 use super::real_maps::{count, each_source};
-use crate::{Compiled, Leak, Options, Sealing, SizeId, Source, Spaces, Trace, World, compile};
+use crate::{CompileOptions, Compiled, Leak, Map, Sealing, SizeId, Source, Spaces, Trace, compile};
 
 /// A map of axis-aligned boxes and entities.
-struct Map(String, String);
+struct MapText(String, String);
 
-impl Map {
+impl MapText {
     /// A room of 512 units about the origin, in walls 16 thick. Its first wall
     /// is the ceiling.
     fn room() -> Self {
@@ -68,17 +68,17 @@ impl Map {
     }
 
     fn compiled(&self) -> Compiled {
-        compiled(&self.source(), &Options { strict: true, ..Options::default() })
+        compiled(&self.source(), &CompileOptions { strict: true, ..CompileOptions::default() })
     }
 }
 
-fn compiled(source: &Source, options: &Options) -> Compiled {
+fn compiled(source: &Source, options: &CompileOptions) -> Compiled {
     compile(source, &Spaces::default(), options, &mut |_, _, _| ())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn bare(source: &Source) -> World {
-    compiled(source, &Options { keep_outside: true, ..Options::default() }).world
+fn bare(source: &Source) -> Map {
+    compiled(source, &CompileOptions { keep_outside: true, ..CompileOptions::default() }).map
 }
 
 const SPAWN: Vec3 = Vec3::new(100.0, 100.0, -231.0);
@@ -86,19 +86,19 @@ const OUTSIDE: Vec3 = Vec3::new(0.0, 0.0, 330.0);
 
 #[test]
 fn outside_a_sealed_room_everything_is_solid() {
-    let Compiled { world, report } = Map::room().entity("info_player_start", SPAWN).compiled();
+    let Compiled { map, report } = MapText::room().entity("info_player_start", SPAWN).compiled();
     assert_eq!(report.sealings, [const { Sealing::Sealed }; 4]);
-    assert!(world.is_sealed());
+    assert!(map.is_sealed());
     for (size, _) in Spaces::default().iter() {
-        assert!(world.is_sealed_for(size));
-        assert!(!world.is_solid(size, Vec3::ZERO));
+        assert!(map.is_sealed_for(size));
+        assert!(!map.is_solid(size, Vec3::ZERO));
         for far in [OUTSIDE, OUTSIDE * 100.0, -OUTSIDE, Vec3::splat(300.0)] {
-            assert!(world.is_solid(size, far), "{far}");
+            assert!(map.is_solid(size, far), "{far}");
         }
     }
     // Six walls for each of four sizes, without the planes that are not needed.
-    assert!(world.counts().onion_nodes <= 24, "{:?}", world.counts());
-    let again = World::from_bytes(&world.to_bytes()).expect("a written map can be read");
+    assert!(map.counts().onion_nodes <= 24, "{:?}", map.counts());
+    let again = Map::from_bytes(&map.to_bytes()).expect("a written map can be read");
     assert!(again.is_sealed());
 }
 
@@ -107,10 +107,10 @@ fn an_item_on_the_floor_keeps_a_room_for_every_size() {
     // At these heights only the bare point can be centred, and no box.
     for sunk in [-256.0, -256.5, -259.0] {
         let corner = Vec3::new(-256.0, -256.0, sunk);
-        let Compiled { world, report } = Map::room().entity("item_health", corner).compiled();
+        let Compiled { map, report } = MapText::room().entity("item_health", corner).compiled();
         assert_eq!(report.sealings, [const { Sealing::Sealed }; 4], "{sunk}");
         for (size, _) in Spaces::default().iter() {
-            assert!(!world.is_solid(size, Vec3::ZERO), "{sunk}");
+            assert!(!map.is_solid(size, Vec3::ZERO), "{sunk}");
         }
     }
 }
@@ -118,9 +118,9 @@ fn an_item_on_the_floor_keeps_a_room_for_every_size() {
 #[test]
 fn a_leak_is_reported_with_the_entity_and_a_free_path() {
     // The hole is 33 units wide: too small for the size large.
-    let map = Map::room().entity("info_null", Vec3::splat(1000.0));
+    let map = MapText::room().entity("info_null", Vec3::splat(1000.0));
     let wall = map.0.find("}\n").expect("there are brushes") + 2;
-    let mut map = Map(map.0[wall..].to_owned(), String::new());
+    let mut map = MapText(map.0[wall..].to_owned(), String::new());
     for (a, b) in [
         ([-272.0, -272.0, 256.0], [272.0, 0.0, 272.0]),
         ([-272.0, 40.0, 256.0], [272.0, 272.0, 272.0]),
@@ -129,10 +129,10 @@ fn a_leak_is_reported_with_the_entity_and_a_free_path() {
     ] {
         map = map.brush(a, b);
     }
-    let map = map.entity("light", Vec3::new(0.0, 0.0, 200.0)).entity("info_player_start", SPAWN);
-    let Compiled { world, report } = map.compiled();
-    assert!(!world.is_sealed());
-    let line = 1 + map.source().text().lines().take_while(|l| !l.contains("light")).count() as u64;
+    let text = map.entity("light", Vec3::new(0.0, 0.0, 200.0)).entity("info_player_start", SPAWN);
+    let Compiled { map, report } = text.compiled();
+    assert!(!map.is_sealed());
+    let line = 1 + text.source().text().lines().take_while(|l| !l.contains("light")).count() as u64;
     for (size, half) in Spaces::default().iter() {
         match &report.sealings[size.index()] {
             // Crouching and standing are 32 units wide, so they fit through the hole.
@@ -141,15 +141,15 @@ fn a_leak_is_reported_with_the_entity_and_a_free_path() {
                 assert_eq!(origin.z, 200.0);
                 for step in path.windows(2) {
                     let (from, to) = (step[0].as_vec3(), step[1].as_vec3());
-                    let trace = world.find_first_transition(size, from, to);
+                    let trace = map.find_first_transition(size, from, to);
                     assert_eq!(trace, Trace::Clear, "{from} to {to}");
                 }
                 let end = path.last().expect("the path has points");
-                assert!(!world.bounds().contains(*end));
-                assert!(!world.is_solid(size, OUTSIDE));
+                assert!(!map.bounds().contains(*end));
+                assert!(!map.is_solid(size, OUTSIDE));
             }
             Sealing::Sealed if half.name == "large" => {
-                assert!(world.is_solid(size, OUTSIDE) && !world.is_solid(size, Vec3::ZERO));
+                assert!(map.is_solid(size, OUTSIDE) && !map.is_solid(size, Vec3::ZERO));
             }
             other => panic!("{}: {other:?}", half.name),
         }
@@ -162,7 +162,7 @@ fn a_leak_is_reported_with_the_entity_and_a_free_path() {
 /// second map that leaf is 0.012 units high at its end in the room.
 #[test]
 fn a_crack_below_a_wall_is_not_a_leak() {
-    let empty = || Map(String::new(), String::new());
+    let empty = || MapText(String::new(), String::new());
     let thin = empty().brush([-400.0, -400.0, -272.0], [400.0, 400.0, -256.0]).face([
         [64.0, 0.0, -256.001],
         [0.0, 0.0, -256.001],
@@ -181,29 +181,29 @@ fn a_crack_below_a_wall_is_not_a_leak() {
                 .brush([side, -272.0, -256.0], [side + 16.0, 272.0, 272.0])
                 .brush([-272.0, side, -256.0], [272.0, side + 16.0, 272.0]);
         }
-        let Compiled { world, report } = map.entity("info_player_start", SPAWN).compiled();
+        let Compiled { map, report } = map.entity("info_player_start", SPAWN).compiled();
         assert_eq!(report.sealings, [const { Sealing::Sealed }; 4]);
-        let point = world.size("point").expect("a default size");
-        assert!(world.is_solid(point, OUTSIDE) && !world.is_solid(point, SPAWN));
+        let point = map.size("point").expect("a default size");
+        assert!(map.is_solid(point, OUTSIDE) && !map.is_solid(point, SPAWN));
     }
 }
 
 #[test]
 fn pockets_and_unoccupied_maps_stay_empty() {
-    let room = Map::room();
+    let room = MapText::room();
     let report = room.compiled().report;
     assert_eq!(report.sealings, [const { Sealing::Unoccupied }; 4]);
     // Two rooms, one of them without an entity.
-    let map = Map::room().brush([-272.0, -8.0, -272.0], [272.0, 8.0, 272.0]);
-    let world = map.entity("info_player_start", SPAWN).compiled().world;
-    assert!(world.is_sealed());
+    let map = MapText::room().brush([-272.0, -8.0, -272.0], [272.0, 8.0, 272.0]);
+    let map = map.entity("info_player_start", SPAWN).compiled().map;
+    assert!(map.is_sealed());
     for (size, _) in Spaces::default().iter() {
         for y in [-128.0, 128.0] {
-            assert!(!world.is_solid(size, Vec3::new(0.0, y, 0.0)));
+            assert!(!map.is_solid(size, Vec3::new(0.0, y, 0.0)));
         }
     }
     // An entity outside keeps the outside empty.
-    let both = Map::room().entity("info_player_start", OUTSIDE).compiled().world;
+    let both = MapText::room().entity("info_player_start", OUTSIDE).compiled().map;
     assert!(!both.is_sealed());
     let point = both.size("point").expect("the map has the size");
     assert!(!both.is_solid(point, OUTSIDE) && !both.is_solid(point, Vec3::ZERO));
@@ -212,7 +212,7 @@ fn pockets_and_unoccupied_maps_stay_empty() {
 /// Sources longer than this are tested only if `MAPS_WALKS` is set.
 const LONG: usize = 280_000;
 
-/// For movers that start at entities a filled world is like a bare one.
+/// For movers that start at entities a filled map is like a bare one.
 #[test]
 fn movers_from_entities_never_touch_filled_space() {
     let steps = count("MAPS_WALKS", 100);
@@ -221,7 +221,7 @@ fn movers_from_entities_never_touch_filled_space() {
         if source.text().len() > LONG && !all {
             return;
         }
-        let filled = compiled(&source, &Options::default()).world;
+        let filled = compiled(&source, &CompileOptions::default()).map;
         let bare = bare(&source);
         let mut random = Random(4);
         for (size, half) in Spaces::default().iter() {
@@ -247,8 +247,8 @@ fn movers_from_entities_never_touch_filled_space() {
                 for _ in 0..20 {
                     let length = 4.0 * 200_f64.powf(random.unit());
                     let end = position + (random.direction() * length).as_vec3();
-                    let [here, there] = [&filled, &bare]
-                        .map(|world| world.find_first_transition(size, position, end));
+                    let [here, there] =
+                        [&filled, &bare].map(|map| map.find_first_transition(size, position, end));
                     let context = format!("{name}: {}: {position} to {end}", half.name);
                     match (here, there) {
                         (Trace::Clear, Trace::Clear) => position = end,
@@ -271,11 +271,11 @@ fn movers_from_entities_never_touch_filled_space() {
 }
 
 /// Whether there is solid within a hundredth of a unit, along the diagonals.
-fn near(world: &World, size: SizeId, point: Vec3) -> bool {
+fn near(map: &Map, size: SizeId, point: Vec3) -> bool {
     let sign = |bit: bool| if bit { 0.01 } else { -0.01 };
     (0..8).any(|i| {
         let aside = Vec3::new(sign(i & 1 == 1), sign(i & 2 == 2), sign(i & 4 == 4));
-        world.is_solid(size, point + aside)
+        map.is_solid(size, point + aside)
     })
 }
 
@@ -286,10 +286,10 @@ fn shipped_maps_are_sealed_and_do_not_depend_on_the_number_of_threads() {
         let source = Source::read(&path).unwrap_or_else(|error| panic!("{error}"));
         let [one, two, five] = [1, 2, 5].map(|threads| {
             let threads = NonZeroUsize::new(threads);
-            let Compiled { world, report } =
-                compiled(&source, &Options { threads, ..Options::default() });
+            let Compiled { map, report } =
+                compiled(&source, &CompileOptions { threads, ..CompileOptions::default() });
             assert_eq!(report.sealings, [const { Sealing::Sealed }; 4], "{name}");
-            world.to_bytes()
+            map.to_bytes()
         });
         assert!(one == two && two == five, "{name}");
     }
@@ -301,7 +301,7 @@ fn shipped_maps_are_sealed_and_do_not_depend_on_the_number_of_threads() {
 fn an_entity_in_the_void_is_a_leak_however_far_away_it_is() {
     for far in [300.0, 1e3, 7e4, 1e6, 1e9, 1e30, 3e38] {
         for at in [Vec3::X * far, Vec3::NEG_ONE * far] {
-            let map = Map::room().entity("info_player_start", Vec3::ZERO).entity("light", at);
+            let map = MapText::room().entity("info_player_start", Vec3::ZERO).entity("light", at);
             for sealing in map.compiled().report.sealings {
                 let Sealing::Leaks(leak) = sealing else { panic!("{at}: {sealing:?}") };
                 assert_eq!((leak.classname.as_str(), leak.origin.as_vec3()), ("light", at));

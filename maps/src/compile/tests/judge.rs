@@ -5,9 +5,9 @@ use glam::{DVec3, Vec3};
 
 use crate::compile::expand::expanded;
 use crate::compile::parsed_map::ParsedMap;
-use crate::compile::{Options, Source, compile};
+use crate::compile::{CompileOptions, Source, compile};
 use crate::geometry::{Aabb, ConvexSolid, Plane};
-use crate::{SizeId, Spaces, Trace, World};
+use crate::{Map, SizeId, Spaces, Trace};
 
 /// Half the thickness of the shell, in units.
 const SHELL: f64 = 0.01;
@@ -20,9 +20,9 @@ const NORMAL_SHELL: f64 = 0.03;
 /// enters solid runs along a surface.
 const GRAZING: f64 = 1.0;
 
-/// A world and its expanded brushes.
+/// A map and its expanded brushes.
 pub(super) struct Judge {
-    pub(super) world: World,
+    pub(super) map: Map,
     pub(super) spaces: Spaces,
     brushes: Vec<Vec<ConvexSolid>>,
 }
@@ -63,24 +63,24 @@ impl Judge {
     pub(super) fn new(source: &Source) -> Self {
         let spaces = Spaces::default();
         // The outside is not filled, because the brushes alone have no outside.
-        let options = Options { keep_outside: true, ..Options::default() };
-        let world = compile(source, &spaces, &options, &mut |_, _, _| ())
+        let options = CompileOptions { keep_outside: true, ..CompileOptions::default() };
+        let map = compile(source, &spaces, &options, &mut |_, _, _| ())
             .unwrap_or_else(|error| panic!("{error}"))
-            .world;
-        let map = ParsedMap::read(source, &options).expect("the source was read before");
+            .map;
+        let parsed = ParsedMap::read(source, &options).expect("the source was read before");
         let brushes = spaces.sizes().iter().map(|size| {
             let half = size.half_extents.as_dvec3();
-            let statics = map.statics.iter().filter(|b| !(b.clip && size.is_point()));
+            let statics = parsed.statics.iter().filter(|b| !(b.clip && size.is_point()));
             statics
                 .map(|b| expanded(&b.solid, half).expect("the brush was expanded before"))
                 .collect()
         });
-        Self { brushes: brushes.collect(), world, spaces }
+        Self { brushes: brushes.collect(), map, spaces }
     }
 
     /// The box around all brushes, and some space outside it.
     pub(super) fn bounds(&self) -> Aabb {
-        self.world.bounds().inflated(48.0)
+        self.map.bounds().inflated(48.0)
     }
 
     /// Whether `point` is in solid; `None` within the shell.
@@ -115,7 +115,7 @@ impl Judge {
 
     /// Checks one trace and returns it.
     pub(super) fn check_trace(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
-        let trace = self.world.find_first_transition(size, start, end);
+        let trace = self.map.find_first_transition(size, start, end);
         let (s, e) = (start.as_dvec3(), end.as_dvec3());
         let earliest = self.entry(size, s, e, SHELL);
         let latest = self.entry(size, s, e, -SHELL);
@@ -135,7 +135,7 @@ impl Judge {
                 assert!((0.0..=1.0).contains(&time), "{}", context());
                 assert!(earliest.is_some_and(|t| time >= t - slack), "{}", context());
                 assert!(latest.is_none_or(|t| time <= t + slack), "{}", context());
-                assert!(!self.world.is_solid(size, hit.end), "{}", context());
+                assert!(!self.map.is_solid(size, hit.end), "{}", context());
                 assert!(hit.normal.dot(end - start) <= 0.0, "{}", context());
                 // A path along the shell may be stopped by any plane in it.
                 let length = (e - s).length();
@@ -157,7 +157,7 @@ impl Judge {
         let mut position = start;
         for _ in 0..4 {
             let from = position;
-            match self.world.find_first_transition(size, position, position + delta) {
+            match self.map.find_first_transition(size, position, position + delta) {
                 Trace::StartSolid => panic!(
                     "a trace from {start} ended at {from}, which is in \
                     solid"
@@ -172,7 +172,7 @@ impl Judge {
                     delta -= hit.normal * delta.dot(hit.normal);
                 }
             }
-            let solid = self.world.is_solid(size, position);
+            let solid = self.map.is_solid(size, position);
             assert!(
                 !solid,
                 "a trace from {from} by {delta} ended at {position}, which the tree \

@@ -1,4 +1,4 @@
-//! Random worlds of overlapping, abutting and tilted brushes.
+//! Random maps of overlapping, abutting and tilted brushes.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::judge::{Judge, Random};
 use crate::geometry::{Aabb, ConvexSolid, Plane};
-use crate::{Options, Source, Spaces, compile};
+use crate::{CompileOptions, Source, Spaces, compile};
 
 /// A brush: a box with some corners cut off, possibly rotated.
 #[derive(Clone, Debug)]
@@ -104,14 +104,14 @@ proptest! {
     #[test]
     fn tree_and_brushes_agree(brushes in brushes(), seed: u64) {
         let judge = Judge::new(&source(&brushes));
-        prop_assert_eq!(judge.world.solids().len(), brushes.len());
+        prop_assert_eq!(judge.map.solids().len(), brushes.len());
         let mut random = Random(seed);
         let bounds = judge.bounds();
         for (size, _) in judge.spaces.iter() {
             for i in 0..200 {
                 let mut point = random.within(&bounds);
                 if let Some(solid) = judge.is_solid(size, point) {
-                    let found = judge.world.is_solid(size, point.as_vec3());
+                    let found = judge.map.is_solid(size, point.as_vec3());
                     prop_assert_eq!(found, solid, "size {} at {}", size.index(), point);
                 }
                 let mut end = random.within(&bounds);
@@ -122,14 +122,14 @@ proptest! {
                     end = end.with_z(point.z);
                 }
                 judge.check_trace(size, point.as_vec3(), end.as_vec3());
-                if !judge.world.is_solid(size, point.as_vec3()) {
+                if !judge.map.is_solid(size, point.as_vec3()) {
                     judge.check_slide(size, point.as_vec3(), (end - point).as_vec3());
                 }
             }
         }
     }
 
-    /// For any source the compiler returns a world or an error.
+    /// For any source the compiler returns a map or an error.
     #[test]
     fn damaged_sources_never_panic(
         brushes in brushes(),
@@ -141,11 +141,11 @@ proptest! {
             text.splice(at..(at + damage.len()).min(text.len()), damage);
         }
         let source = Source::from_text("damaged", text);
-        let options = Options::default();
+        let options = CompileOptions::default();
         match compile(&source, &Spaces::default(), &options, &mut |_, _, _| ()) {
             Ok(compiled) => {
-                let bytes = compiled.world.to_bytes();
-                prop_assert!(crate::World::from_bytes(&bytes).is_ok());
+                let bytes = compiled.map.to_bytes();
+                prop_assert!(crate::Map::from_bytes(&bytes).is_ok());
             }
             Err(error) => prop_assert!(error.to_string().contains("damaged"), "{error}"),
         }
@@ -155,10 +155,11 @@ proptest! {
     fn the_same_source_gives_the_same_bytes(brushes in brushes()) {
         let compiled = |threads| {
             let spaces = Spaces::default();
-            let options = Options { threads: NonZeroUsize::new(threads), ..Options::default() };
+            let threads = NonZeroUsize::new(threads);
+            let options = CompileOptions { threads, ..CompileOptions::default() };
             compile(&source(&brushes), &spaces, &options, &mut |_, _, _| ())
                 .expect("it compiles")
-                .world
+                .map
                 .to_bytes()
         };
         prop_assert_eq!(compiled(1), compiled(3));

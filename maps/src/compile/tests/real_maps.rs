@@ -50,7 +50,7 @@ fn points_match_the_brushes() {
                 let point = random.within(&bounds).as_vec3();
                 if let Some(expected) = judge.is_solid(size, point.as_dvec3()) {
                     judged += 1;
-                    if judge.world.is_solid(size, point) != expected {
+                    if judge.map.is_solid(size, point) != expected {
                         wrong += 1;
                         println!("{name}: size {}: {point}: expected {expected}", size.index());
                     }
@@ -106,7 +106,7 @@ fn slide_moves_never_end_in_solid() {
             let mut moved = 0;
             while moved < samples {
                 let mut position = random.within(&bounds).as_vec3();
-                if judge.world.is_solid(size, position) {
+                if judge.map.is_solid(size, position) {
                     continue;
                 }
                 // The mover walks at different speeds and is always pulled down.

@@ -8,7 +8,9 @@ use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 use super::judge::Random;
 use crate::body::{Cuboid, Cylinder, Sphere};
 use crate::compile::brush::MIN_THICKNESS;
-use crate::{BrushFault, Compiled, DegenerateBrush, Options, Source, Spaces, Trace, compile};
+use crate::{
+    BrushFault, CompileOptions, Compiled, DegenerateBrush, Source, Spaces, Trace, compile,
+};
 
 /// Half the side of the walls, in units.
 const REACH: f64 = 256.0;
@@ -64,7 +66,7 @@ fn compiled(brushes: &str) -> Compiled {
     compile(
         &Source::from_text("thin", text),
         &Spaces::default(),
-        &Options::default(),
+        &CompileOptions::default(),
         &mut |_, _, _| (),
     )
     .unwrap_or_else(|error| panic!("{error}"))
@@ -72,20 +74,20 @@ fn compiled(brushes: &str) -> Compiled {
 
 /// The results of casting boxes of the four sizes, then bodies, each with its name.
 fn casts(compiled: &Compiled, start: Vec3, end: Vec3) -> Vec<(String, Trace)> {
-    let world = &compiled.world;
+    let map = &compiled.map;
     let sizes = Spaces::default();
     let mut casts: Vec<(String, Trace)> = sizes
         .iter()
-        .map(|(id, size)| (size.name.clone(), world.find_first_transition(id, start, end)))
+        .map(|(id, size)| (size.name.clone(), map.find_first_transition(id, start, end)))
         .collect();
     let mut add = |name: &str, trace| casts.push((name.to_owned(), trace));
-    add("ball", world.cast(&Sphere::new(8.0).expect("in range"), start, end));
-    add("small ball", world.cast(&Sphere::new(0.5).expect("in range"), start, end));
-    add("cylinder", world.cast(&Cylinder::new(16.0, 28.0).expect("in range"), start, end));
+    add("ball", map.cast(&Sphere::new(8.0).expect("in range"), start, end));
+    add("small ball", map.cast(&Sphere::new(0.5).expect("in range"), start, end));
+    add("cylinder", map.cast(&Cylinder::new(16.0, 28.0).expect("in range"), start, end));
     let cuboid = Cuboid::new(Vec3::new(16.0, 16.0, 28.0)).expect("in range");
-    add("box", world.cast(&cuboid, start, end));
+    add("box", map.cast(&cuboid, start, end));
     let turn = Quat::from_axis_angle(Vec3::new(0.48, 0.6, 0.64), 1.0);
-    add("turned box", world.cast(&cuboid.turned(turn).expect("a turn"), start, end));
+    add("turned box", map.cast(&cuboid.turned(turn).expect("a turn"), start, end));
     casts
 }
 
@@ -144,7 +146,7 @@ fn a_wall_as_thin_as_allowed_is_not_passed_in_steps() {
     for (at, turn) in FAR.into_iter().flat_map(|at| turns().map(|turn| (at, turn))) {
         let frame = Frame { turn, at };
         let compiled = compiled(&frame.slab(0.0, MIN_THICKNESS));
-        let point = compiled.world.size("point").expect("a default size");
+        let point = compiled.map.size("point").expect("a default size");
         for walk in 0..200 {
             let mut position = frame.place(DVec3::new(-0.05, 0.0, 0.0)).as_vec3();
             let finest = at.abs().max_element() / f64::from(1 << 19);
@@ -152,7 +154,7 @@ fn a_wall_as_thin_as_allowed_is_not_passed_in_steps() {
             for _ in 0..60 {
                 let aside = DVec3::new(1.0, random.unit() - 0.5, random.unit() - 0.5);
                 let goal = position + (frame.turn * aside * step).as_vec3();
-                match compiled.world.find_first_transition(point, position, goal) {
+                match compiled.map.find_first_transition(point, position, goal) {
                     Trace::Clear => position = goal,
                     Trace::Hit(hit) => position = if walk % 2 == 0 { hit.end } else { hit.point },
                     Trace::StartSolid => break,
@@ -200,7 +202,7 @@ fn a_narrow_gap_has_one_truth_too() {
                         assert!(passes || matches!(trace, Trace::Hit(_)), "{told}");
                         let Trace::Hit(hit) = trace else { continue };
                         if let Some((id, _)) = sizes.iter().nth(index) {
-                            assert!(!compiled.world.is_solid(id, hit.end), "{told}");
+                            assert!(!compiled.map.is_solid(id, hit.end), "{told}");
                         }
                     }
                 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use glam::DVec3;
-use obsp::{Options, Source, Spaces, compile};
+use obsp::{CompileOptions, Source, Spaces, compile};
 
 /// The map of these brushes and entities, compiled for the sizes of players in `spaces`.
-pub(crate) fn map(spaces: &Spaces, brushes: &str, entities: &str) -> Arc<obsp::World> {
+pub(crate) fn map(spaces: &Spaces, brushes: &str, entities: &str) -> Arc<obsp::Map> {
     let text = format!("{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n{entities}");
     let source = Source::from_text("drawn", text);
-    let compiled = compile(&source, spaces, &Options::default(), &mut |_, _, _| ());
-    Arc::new(compiled.expect("the map compiles").world)
+    let compiled = compile(&source, spaces, &CompileOptions::default(), &mut |_, _, _| ());
+    Arc::new(compiled.expect("the map compiles").map)
 }
 
 /// A brush in the shape of a box.

@@ -190,7 +190,7 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
 /// Adds the brushes of an entity as a volume. The entity may have no brushes, or belong to another
 /// map.
 fn add_brush_volume(world: &mut WorldMut<'_>) -> bool {
-    static OTHER: OnceLock<Arc<obsp::World>> = OnceLock::new();
+    static OTHER: OnceLock<Arc<obsp::Map>> = OnceLock::new();
     let is_own = world.random().below(4) > 0;
     let elsewhere =
         || map(&Spaces::default(), &brush(DVec3::ZERO, DVec3::splat(64.0)), &trigger(96.0));

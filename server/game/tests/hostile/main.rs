@@ -192,7 +192,7 @@ fn trigger(height: f64) -> String {
 }
 
 /// A closed room with a pillar, two spawn points, and an entity of brushes.
-fn room() -> Arc<obsp::World> {
+fn room() -> Arc<obsp::Map> {
     let wall = 32.0;
     let (low, high) = (DVec3::new(-HALF, -HALF, 0.0), DVec3::new(HALF, HALF, HEIGHT));
     let mut brushes = String::new();
@@ -247,7 +247,7 @@ fn check_told(game: &Match<Hostile>) {
 /// Plays a match and audits every tick. Returns the digest at the end, how many calls have changed
 /// the world, and how many emergency replacements there were. If `saved`, the match is saved in
 /// every tick, and the match that is loaded from the bytes goes on.
-fn play(map: &Arc<obsp::World>, audit: &mut Audit, seed: u64, saved: bool) -> (u64, u64, u64) {
+fn play(map: &Arc<obsp::Map>, audit: &mut Audit, seed: u64, saved: bool) -> (u64, u64, u64) {
     let config = Config { tick_rate: 60, seed, objects: 4, max_players: 6 };
     let mut game = Match::new(Hostile, Arc::clone(map), config).expect("the room can be played");
     let mut keys = Random::new(seed);

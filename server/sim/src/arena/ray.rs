@@ -86,7 +86,7 @@ impl Ray {
     }
 
     /// Where the ray ends in the world without entities.
-    pub(crate) fn in_world(&self, map: &obsp::World, sight: SizeId) -> RayEnd {
+    pub(crate) fn in_world(&self, map: &obsp::Map, sight: SizeId) -> RayEnd {
         let (from, to) = (self.from.as_vec3(), self.at(self.reach).as_vec3());
         let trace = map.find_first_transition(sight, from, to);
         let distance = match trace {

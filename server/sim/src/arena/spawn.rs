@@ -78,7 +78,7 @@ pub(crate) struct SpawnCandidates<'a> {
 /// The map's spawn points, in the map's order. A point in the floor is moved up until it is free. A
 /// point that stays blocked is left out. Problems are added to `warnings`.
 pub(crate) fn spawn_points(
-    map: &obsp::World,
+    map: &obsp::Map,
     standing: SizeId,
     warnings: &mut Vec<SetupWarning>,
 ) -> Vec<SpawnPoint> {
@@ -119,7 +119,7 @@ pub(crate) fn spawn_points(
 
 /// Centre of a player of the size `standing` at an `origin` that the map gives, rounded to
 /// `f32` like every position of a player.
-pub(crate) fn standing_centre(map: &obsp::World, standing: SizeId, origin: DVec3) -> DVec3 {
+pub(crate) fn standing_centre(map: &obsp::Map, standing: SizeId, origin: DVec3) -> DVec3 {
     let half_height = f64::from(map.sizes()[standing.index()].half_extents.z);
     (origin + DVec3::Z * (half_height - ORIGIN_OVER_FEET)).as_vec3().as_dvec3()
 }
@@ -233,7 +233,7 @@ pub(crate) fn nearest_free(
 /// The point from which free places around `position` are looked for. It is `position`, or the
 /// nearest point outside the solid if `position` is in solid. From a point in solid nothing is in
 /// sight.
-fn eye(map: &obsp::World, sight: SizeId, position: DVec3) -> Vec3 {
+fn eye(map: &obsp::Map, sight: SizeId, position: DVec3) -> Vec3 {
     let around = EYES.iter().flat_map(|&ring| directions().map(move |way| position + way * ring));
     let mut places = std::iter::once(position).chain(around).map(|place| place.as_vec3());
     places.find(|&place| !map.is_solid(sight, place)).unwrap_or(position.as_vec3())
@@ -267,7 +267,7 @@ fn directions() -> impl Iterator<Item = DVec3> {
     })
 }
 
-fn in_sight(map: &obsp::World, sight: SizeId, from: Vec3, to: Vec3) -> bool {
+fn in_sight(map: &obsp::Map, sight: SizeId, from: Vec3, to: Vec3) -> bool {
     matches!(map.find_first_transition(sight, from, to), Trace::Clear)
 }
 

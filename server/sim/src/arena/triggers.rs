@@ -59,7 +59,7 @@ pub(crate) struct Triggers(Vec<(ConvexSolid, Action)>);
 
 impl Triggers {
     /// The triggers of `map`, for players of the size `standing`.
-    pub(crate) fn new(map: &obsp::World, standing: SizeId) -> Self {
+    pub(crate) fn new(map: &obsp::Map, standing: SizeId) -> Self {
         let mut triggers = Vec::new();
         for entity in map.entities() {
             for solid in entity.solids() {
@@ -123,7 +123,7 @@ fn entry(solid: &ConvexSolid, [from, to]: [DVec3; 2], half_extents: DVec3) -> Op
 }
 
 /// The entity that the key `target` of `entity` names.
-fn target<'a>(map: &'a obsp::World, entity: &MapEntity) -> Option<&'a MapEntity> {
+fn target<'a>(map: &'a obsp::Map, entity: &MapEntity) -> Option<&'a MapEntity> {
     let name = entity.get("target")?;
     map.entities().iter().find(|other| other.get("targetname") == Some(name))
 }
@@ -131,7 +131,7 @@ fn target<'a>(map: &'a obsp::World, entity: &MapEntity) -> Option<&'a MapEntity>
 /// The action of a jump pad. A pad with a target throws along the ballistic path whose highest
 /// point is the target, as in Quake III. A pad without a target pushes at `speed` along `angle`, as
 /// in Quake. The angle -1 is up, and -2 is down.
-fn push(map: &obsp::World, entity: &MapEntity, solid: &ConvexSolid) -> Option<Action> {
+fn push(map: &obsp::Map, entity: &MapEntity, solid: &ConvexSolid) -> Option<Action> {
     let speed = entity.get("speed").and_then(|speed| speed.parse().ok()).unwrap_or(PUSH_SPEED);
     let speed = speed * PUSH_SCALE;
     let is_finite = |velocity: DVec3| velocity.length_squared().is_finite();
@@ -150,7 +150,7 @@ fn push(map: &obsp::World, entity: &MapEntity, solid: &ConvexSolid) -> Option<Ac
     is_finite(velocity).then_some(Action::Constant(Effect::Push(velocity)))
 }
 
-fn teleport(map: &obsp::World, standing: SizeId, entity: &MapEntity) -> Option<Action> {
+fn teleport(map: &obsp::Map, standing: SizeId, entity: &MapEntity) -> Option<Action> {
     let destination = target(map, entity)?;
     let yaw = yaw_of(destination.angle().unwrap_or(0.0));
     let to = standing_centre(map, standing, destination.origin()?).as_vec3();

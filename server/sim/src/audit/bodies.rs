@@ -22,7 +22,7 @@ pub(super) struct AuditedBody {
 }
 
 impl Surfaces {
-    pub(super) fn new(map: &obsp::World, models: &[Model]) -> Result<Self, SetupError> {
+    pub(super) fn new(map: &obsp::Map, models: &[Model]) -> Result<Self, SetupError> {
         let agent = |name: &'static str| {
             let missing = SetupError::MissingSize(name);
             let size = map.sizes().iter().find(|size| size.name == name).ok_or(missing.clone())?;

@@ -22,7 +22,7 @@ use crate::world::World;
 /// use obsp_sim::audit::Audit;
 /// use obsp_sim::{Config, World};
 ///
-/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let models = obsp::model::shipped();
 /// let mut audit = Audit::new(&map, &models)?;
 /// let mut world = World::new(map, models.into(), Config::default())?;
@@ -55,7 +55,7 @@ pub struct Interpenetration {
 pub enum Obstacle {
     /// Another body.
     Body(EntityId),
-    /// A solid of the map, by its index in [`obsp::World::solids`].
+    /// A solid of the map, by its index in [`obsp::Map::solids`].
     Solid(usize),
 }
 
@@ -64,7 +64,7 @@ impl Audit {
     ///
     /// # Errors
     /// [`SetupError::MissingSize`] if the map lacks a size that players have.
-    pub fn new(map: &obsp::World, models: &[Model]) -> Result<Self, SetupError> {
+    pub fn new(map: &obsp::Map, models: &[Model]) -> Result<Self, SetupError> {
         let solid = |solid: &ConvexSolid| {
             let surface = Surface::of_solid(solid);
             let figure = surface.in_place();

@@ -58,7 +58,7 @@ const BEARINGS: u32 = 8;
 /// use obsp_sim::audit::Passages;
 /// use obsp_sim::{Config, World};
 ///
-/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let models = obsp::model::shipped();
 /// let config = Config::default();
 /// let mut passages = Passages::new(&map, &models, config.tick_rate)?;
@@ -143,7 +143,7 @@ impl Passages {
     ///
     /// # Errors
     /// [`SetupError::MissingSize`] if the map lacks a size that players have.
-    pub fn new(map: &obsp::World, models: &[Model], tick_rate: u32) -> Result<Self, SetupError> {
+    pub fn new(map: &obsp::Map, models: &[Model], tick_rate: u32) -> Result<Self, SetupError> {
         let solid = |solid: &ConvexSolid| {
             let surface = Surface::of_solid(solid);
             let figure = surface.in_place();

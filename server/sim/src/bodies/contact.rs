@@ -35,7 +35,7 @@ pub(crate) use pair_index::{KnownPairs, PairIndex};
 /// Replaces `pairs` by the pairs of this tick, and notes on each body how far the search reaches.
 /// Returns the pairs of the last tick.
 pub(crate) fn search(
-    map: &obsp::World,
+    map: &obsp::Map,
     shapes: &Shapes,
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,
@@ -51,7 +51,7 @@ pub(crate) fn search(
 
 /// Like [`search`], but only for the bodies that have woken since. No body may have moved.
 pub(crate) fn search_woken(
-    map: &obsp::World,
+    map: &obsp::Map,
     shapes: &Shapes,
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,

@@ -31,7 +31,7 @@ pub(crate) use placement::Placement;
 /// The present map, shapes and entities, against which every check is made.
 #[derive(Clone, Copy)]
 pub(crate) struct Space<'a> {
-    pub(crate) map: &'a obsp::World,
+    pub(crate) map: &'a obsp::Map,
     pub(crate) shapes: &'a Shapes,
     pub(crate) entities: &'a Entities,
 }

@@ -1,6 +1,6 @@
 //! The solids of the world around a body, kept for several ticks.
 
-use obsp::World;
+use obsp::Map;
 use obsp::geometry::Aabb;
 
 /// How far the list reaches beyond the requested bounds, in units, so that it lasts for several
@@ -25,7 +25,7 @@ impl Default for NearSolids {
 
 impl NearSolids {
     /// Makes the list contain all solids that touch `bounds`.
-    pub(crate) fn look_around(&mut self, map: &World, bounds: &Aabb) {
+    pub(crate) fn look_around(&mut self, map: &Map, bounds: &Aabb) {
         if !self.region.encloses(bounds) {
             self.region = bounds.inflated(ROOM);
             self.indices.clear();
@@ -35,7 +35,7 @@ impl NearSolids {
 
     /// Visits the index of every solid whose box touches `bounds`, in the order
     /// of the world's tree.
-    pub(crate) fn visit(&self, map: &World, bounds: &Aabb, mut each: impl FnMut(u32)) {
+    pub(crate) fn visit(&self, map: &Map, bounds: &Aabb, mut each: impl FnMut(u32)) {
         if !self.region.encloses(bounds) {
             map.solids_touching(bounds, each);
             return;

@@ -44,7 +44,7 @@ pub(crate) struct Remainder {
 
 /// The rounds of a tick.
 pub(crate) struct Rounds<'a> {
-    map: &'a obsp::World,
+    map: &'a obsp::Map,
     shapes: &'a Shapes,
     entities: &'a mut Entities,
     pairs: PairIndex<'a>,
@@ -70,7 +70,7 @@ pub(crate) struct Outcome {
 impl<'a> Rounds<'a> {
     /// Rounds among these `pairs` of the search.
     pub(crate) fn new(
-        map: &'a obsp::World,
+        map: &'a obsp::Map,
         shapes: &'a Shapes,
         entities: &'a mut Entities,
         pairs: &'a [Pair],

@@ -20,7 +20,7 @@ const MIN_GATHERED: u64 = 100;
 /// Moves all awake bodies by a tick. `pairs` holds the pairs of the last tick, and afterwards those
 /// of this one. Returns the slots of bodies that already overlapped something before they moved.
 pub(crate) fn step(
-    map: &obsp::World,
+    map: &obsp::Map,
     shapes: &Shapes,
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,
@@ -38,7 +38,7 @@ pub(crate) fn step(
 
 /// The phases of [`step`], after each body has its pace.
 fn phases(
-    map: &obsp::World,
+    map: &obsp::Map,
     shapes: &Shapes,
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,

@@ -53,7 +53,7 @@ impl Shapes {
     /// # Errors
     /// [`SetupError`] if the map lacks a size that players need, or there are
     /// more models than a [`ModelId`] can name.
-    pub(crate) fn new(map: &obsp::World, models: &[Model]) -> Result<Self, SetupError> {
+    pub(crate) fn new(map: &obsp::Map, models: &[Model]) -> Result<Self, SetupError> {
         if models.len() > MAX_MODELS {
             return Err(SetupError::TooManyModels(models.len()));
         }

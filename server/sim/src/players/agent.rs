@@ -210,7 +210,7 @@ fn within_extent(start: Vec3, end: Vec3) -> Vec3 {
 /// A player's box in its map.
 #[derive(Clone, Copy)]
 pub(crate) struct Agent<'a> {
-    pub(crate) map: &'a obsp::World,
+    pub(crate) map: &'a obsp::Map,
     pub(crate) shape: &'a Shape,
     pub(crate) size: SizeId,
 }

@@ -34,7 +34,7 @@ pub use tank::DrivenTank;
 /// # use std::sync::Arc;
 /// use obsp_sim::{Command, Config, Predictor, World};
 ///
-/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let models = obsp::model::shipped();
 /// let predictor = Predictor::new(Arc::clone(&map), &models)?;
 /// let mut world = World::new(map, models.into(), Config::default())?;
@@ -91,7 +91,7 @@ impl Predictor {
     /// # Errors
     /// [`SetupError`] if the map lacks a size that players need, or there are
     /// too many models.
-    pub fn new(map: Arc<obsp::World>, models: &[Model]) -> Result<Self, SetupError> {
+    pub fn new(map: Arc<obsp::Map>, models: &[Model]) -> Result<Self, SetupError> {
         Ok(Self { arena: Arena::new(map, models)? })
     }
 

@@ -21,7 +21,7 @@ use crate::state::ModelId;
 /// The search for contacts that a match makes, for bodies that are in no match.
 #[derive(Debug)]
 pub struct ContactSearch {
-    map: Arc<obsp::World>,
+    map: Arc<obsp::Map>,
     shapes: Shapes,
 }
 
@@ -40,7 +40,7 @@ pub struct Thing {
 
 /// Two convex parts that touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Touching {
+pub struct ContactPair {
     /// The body, by its index among the bodies of the query.
     pub body: usize,
     /// The body or solid that the body touches.
@@ -54,7 +54,7 @@ pub struct Touching {
 pub enum Touched {
     /// A body of the query, by its index. It comes later in the query than the first body.
     Thing(usize),
-    /// A solid of the map, by its index in [`obsp::World::solids`].
+    /// A solid of the map, by its index in [`obsp::Map::solids`].
     Solid(u32),
 }
 
@@ -62,7 +62,7 @@ pub enum Touched {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifold {
     /// The two parts.
-    pub between: Touching,
+    pub between: ContactPair,
     /// Normal of the plane between the two parts, a unit vector that points away from the body.
     pub normal: DVec3,
     /// Points on the body, each with its gap along the normal, in units.
@@ -83,7 +83,7 @@ impl ContactSearch {
     ///
     /// # Errors
     /// [`SetupError`] if the map and the models do not allow a match.
-    pub fn new(map: Arc<obsp::World>, models: &[Model]) -> Result<Self, SetupError> {
+    pub fn new(map: Arc<obsp::Map>, models: &[Model]) -> Result<Self, SetupError> {
         Ok(Self { shapes: Shapes::new(&map, models)?, map })
     }
 
@@ -134,7 +134,7 @@ impl Contacts {
     /// All manifolds, in the order in which they are solved.
     pub fn manifolds(&self) -> impl Iterator<Item = Manifold> {
         self.pairs.iter().filter(|pair| !pair.points.is_empty()).map(|pair| Manifold {
-            between: Touching {
+            between: ContactPair {
                 body: pair.key.body.into(),
                 other: match pair.key.other {
                     Blocker::Entity(slot) => Touched::Thing(slot.into()),

@@ -1,7 +1,7 @@
 //! A level cut through the onion BSP, for drawings.
 
 use glam::DVec3;
-use obsp::World;
+use obsp::Map;
 use serde::Serialize;
 
 /// Number of points along the longer side of a cut. On a map of 2048 units this is one point every
@@ -30,7 +30,7 @@ pub struct Cut {
 
 impl Cut {
     /// Cuts a map at a height, which must be finite.
-    pub fn through(map: &World, height: f64) -> Self {
+    pub fn through(map: &Map, height: f64) -> Self {
         let bounds = map.bounds();
         let size = if bounds.is_empty() { DVec3::ONE } else { bounds.max - bounds.min };
         let origin = if bounds.is_empty() { DVec3::ZERO } else { bounds.min };
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn a_cut_shows_rings_about_walls() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
-        let cut = Cut::through(&World::load(path.as_ref()).unwrap(), 60.0);
+        let cut = Cut::through(&Map::load(path.as_ref()).unwrap(), 60.0);
         let all = cut.rows.concat();
         for sizes in 0..=cut.sizes.len() {
             let digit = char::from_digit(sizes as u32, 36).unwrap();

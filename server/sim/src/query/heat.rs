@@ -20,7 +20,7 @@ const NEAR: f64 = 64.0;
 /// single pairs, because that would cost more than the cascade itself.
 #[derive(Debug)]
 pub struct Heat {
-    map: Arc<obsp::World>,
+    map: Arc<obsp::Map>,
     shapes: Shapes,
 }
 
@@ -39,7 +39,7 @@ impl Heat {
     ///
     /// # Errors
     /// [`SetupError`] if the map and the models do not allow a match.
-    pub fn new(map: Arc<obsp::World>, models: &[Model]) -> Result<Self, SetupError> {
+    pub fn new(map: Arc<obsp::Map>, models: &[Model]) -> Result<Self, SetupError> {
         Ok(Self { shapes: Shapes::new(&map, models)?, map })
     }
 
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn nearer_pairs_are_decided_by_later_stages_and_sleeping_pairs_are_left_out() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
-        let map = Arc::new(obsp::World::load(path.as_ref()).unwrap());
+        let map = Arc::new(obsp::Map::load(path.as_ref()).unwrap());
         let heat = Heat::new(map, &obsp::model::shipped()).unwrap();
         let prop = |slot: u16, x: f64, asleep: bool| EntityState {
             id: EntityId { slot, generation: 0 },

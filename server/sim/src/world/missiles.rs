@@ -4,7 +4,7 @@ use glam::{DQuat, DVec3};
 use obsp::clip_to_extent;
 use obsp::model::BodyKind;
 
-use super::{Tick, World};
+use super::{Step, World};
 use crate::bodies::entities::Entity;
 use crate::bodies::roles::{Missile, MissileMotion, Role};
 use crate::missiles::Missiles;
@@ -26,7 +26,7 @@ impl World {
     /// # use std::sync::Arc;
     /// # use glam::DVec3;
     /// # use obsp_sim::{Config, MissileMotion, World};
-    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
     /// let rocket = world.model("rocket").expect("a shipped model");
     /// let from = DVec3::new(-400.0, -260.0, 60.0);
@@ -93,9 +93,9 @@ impl World {
     /// flies straight and was stopped, if it is outside of the world, or if it overlaps something.
     /// A missile for which it returns `false` stays where it is until it is removed. `None` if
     /// there is no such missile, or if it has already moved in this tick.
-    pub fn move_missile(&mut self, tick: &mut Tick, missile: EntityId) -> Option<bool> {
+    pub fn move_missile(&mut self, step: &mut Step, missile: EntityId) -> Option<bool> {
         self.entities.find(missile).and_then(Entity::missile)?;
-        if !tick.flown.insert(missile) {
+        if !step.flown.insert(missile) {
             return None;
         }
         let Self { arena, entities, context, .. } = self;

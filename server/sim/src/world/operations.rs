@@ -50,7 +50,7 @@ impl World {
     /// # use std::sync::Arc;
     /// # use glam::{DQuat, DVec3};
     /// # use obsp_sim::{Config, PlaceError, World};
-    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
     /// let model = world.model("crate").expect("a shipped model");
     /// let at = DVec3::new(-400.0, -260.0, 100.0);
@@ -161,7 +161,7 @@ impl World {
     /// # use std::sync::Arc;
     /// # use glam::{DQuat, DVec3};
     /// # use obsp_sim::{Config, World};
-    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
     /// let model = world.model("crate").expect("a shipped model");
     /// let at = DVec3::new(-400.0, -260.0, 100.0);

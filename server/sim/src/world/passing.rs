@@ -25,7 +25,7 @@ impl World {
     /// # use glam::DVec3;
     /// # use obsp::geometry::{Aabb, ConvexSolid};
     /// # use obsp_sim::{Config, World};
-    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
     /// let player = world.join()?;
     /// let min = DVec3::new(100.0, 0.0, 0.0);

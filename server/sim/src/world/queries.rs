@@ -84,7 +84,7 @@ impl World {
     /// # use obsp_sim::{Config, World};
     /// use obsp_sim::{Kind, Posture};
     ///
-    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
     /// let player = world.join()?;
     /// let state = world.entity(player).expect("there is a free spawn point");
@@ -143,7 +143,7 @@ impl World {
     /// # use std::sync::Arc;
     /// # use glam::DVec3;
     /// # use obsp_sim::{Config, World};
-    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// # let world = World::new(map, obsp::model::shipped().into(), Config::default())?;
     /// // From 100 units above the floor, 200 units down.
     /// let from = DVec3::new(-400.0, -320.0, 100.0);
@@ -229,7 +229,7 @@ impl World {
     /// # use std::sync::Arc;
     /// # use glam::DVec3;
     /// # use obsp_sim::{Config, World};
-    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// # let world = World::new(map, obsp::model::shipped().into(), Config::default())?;
     /// let above_floor = DVec3::new(-400.0, -320.0, 100.0);
     /// assert!(world.in_sight(above_floor, above_floor + DVec3::X * 40.0));

@@ -55,7 +55,7 @@ impl World {
     /// # use std::sync::Arc;
     /// # use glam::{DQuat, DVec3};
     /// # use obsp_sim::{Config, World};
-    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
     /// let player = world.join()?;
     /// let there = DVec3::new(-400.0, -320.0, 28.5);

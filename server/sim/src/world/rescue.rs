@@ -9,7 +9,7 @@ use crate::bodies::entities::Entity;
 use crate::bodies::guard::Placement;
 use crate::bodies::roles::{PlayerBody, Role};
 use crate::bodies::sleep;
-use crate::event::Event;
+use crate::event::WorldEvent;
 use crate::state::Posture;
 
 impl World {
@@ -48,7 +48,7 @@ impl World {
         }
         self.context.counters.emergency_replacements += 1;
         if let Some(entity) = self.entities.get(slot) {
-            self.events.push(Event::Replaced { entity: entity.id });
+            self.events.push(WorldEvent::Replaced { entity: entity.id });
         }
         sleep::wake_around(&mut self.entities, placement.bounds());
     }
@@ -97,7 +97,7 @@ impl World {
             walker.yaw = yaw;
         }
         if entity.player().is_some() {
-            self.events.push(Event::Spawned { player: entity.id });
+            self.events.push(WorldEvent::Spawned { player: entity.id });
         }
     }
 

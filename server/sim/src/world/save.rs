@@ -32,7 +32,7 @@ use crate::bodies::roles::{Cargo, Kinematic, Missile, PlayerBody, Role};
 use crate::bodies::solver::max_spin;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
-use crate::event::Event;
+use crate::event::WorldEvent;
 use crate::players::history::PositionHistory;
 use crate::setup::{Config, SetupError};
 use crate::state::{EntityId, Posture};
@@ -70,7 +70,7 @@ const MAX_HISTORY: usize = 64;
 
 /// Why a saved match cannot be loaded.
 #[derive(Debug, Error)]
-pub enum LoadError {
+pub enum LoadWorldError {
     /// The bytes are not a saved match, or they are damaged.
     #[error("the saved match cannot be read: {0}")]
     Decode(#[from] DecodeError),
@@ -115,7 +115,7 @@ struct Saved<'a> {
     entities: Vec<SavedEntity<'a>>,
     pairs: Cow<'a, [Pair]>,
     history: Cow<'a, PositionHistory>,
-    events: Cow<'a, [Event]>,
+    events: Cow<'a, [WorldEvent]>,
     pushed: Cow<'a, [EntityId]>,
     touches: Cow<'a, [Touch]>,
 }
@@ -143,7 +143,7 @@ impl World {
     /// ```
     /// # use std::sync::Arc;
     /// # use obsp_sim::{Config, World};
-    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
     /// let (saved, digest) = (world.save(), world.digest());
     /// world.step(&[]);
@@ -188,17 +188,17 @@ impl World {
     /// Loads a saved match, on its map and with its models.
     ///
     /// # Errors
-    /// [`LoadError`] if [`World::save`] cannot have made the bytes from a match on `map` with
+    /// [`LoadWorldError`] if [`World::save`] cannot have made the bytes from a match on `map` with
     /// `models`, or if two bodies would overlap.
     pub fn load(
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         models: Arc<[Model]>,
         saved: &[u8],
-    ) -> Result<Self, LoadError> {
+    ) -> Result<Self, LoadWorldError> {
         let (header, _): (Header, usize) = decode_from_slice(saved, wire())?;
         let Header { version, tick_rate, seed, objects, max_players, .. } = header;
         if version != VERSION {
-            return Err(LoadError::Version(version));
+            return Err(LoadWorldError::Version(version));
         }
         let config = Config { tick_rate, seed, objects, max_players };
         let mut world = Self::bare(map, &models, config)?;
@@ -210,15 +210,17 @@ impl World {
     /// match with the same map, models and configuration.
     ///
     /// # Errors
-    /// [`LoadError`] as for [`World::load`]; nothing changes then.
-    pub fn restore(&mut self, saved: &[u8]) -> Result<(), LoadError> {
+    /// [`LoadWorldError`] as for [`World::load`]; nothing changes then.
+    pub fn restore(&mut self, saved: &[u8]) -> Result<(), LoadWorldError> {
         let (header, used): (Header, usize) = decode_from_slice(saved, wire())?;
         self.check_header(&header)?;
         let body = &saved[used..];
         let (saved, used): (Saved, usize) = decode_from_slice(body, wire())?;
         if used != body.len() {
             let more = body.len() - used;
-            return Err(LoadError::Damaged(format!("{more} bytes follow the end of the match")));
+            return Err(LoadWorldError::Damaged(format!(
+                "{more} bytes follow the end of the match"
+            )));
         }
         let checks = Checks { world: self };
         let entities = checks.entities(&saved)?;
@@ -241,7 +243,7 @@ impl World {
         Ok(())
     }
 
-    fn check_header(&self, header: &Header) -> Result<(), LoadError> {
+    fn check_header(&self, header: &Header) -> Result<(), LoadWorldError> {
         let Header { version, map, models, tick_rate, seed, objects, max_players } = header;
         let config = Config {
             tick_rate: *tick_rate,
@@ -250,10 +252,10 @@ impl World {
             max_players: *max_players,
         };
         match () {
-            () if *version != VERSION => Err(LoadError::Version(*version)),
-            () if *map != self.arena.map.hash() => Err(LoadError::Other("map")),
-            () if *models != self.arena.model_names => Err(LoadError::Other("list of models")),
-            () if config != self.config => Err(LoadError::Other("configuration")),
+            () if *version != VERSION => Err(LoadWorldError::Version(*version)),
+            () if *map != self.arena.map.hash() => Err(LoadWorldError::Other("map")),
+            () if *models != self.arena.model_names => Err(LoadWorldError::Other("list of models")),
+            () if config != self.config => Err(LoadWorldError::Other("configuration")),
             () => Ok(()),
         }
     }
@@ -266,7 +268,7 @@ struct Checks<'a> {
 
 impl Checks<'_> {
     /// The saved entities, each at its saved pose, if it can be there.
-    fn entities(&self, saved: &Saved) -> Result<Entities, LoadError> {
+    fn entities(&self, saved: &Saved) -> Result<Entities, LoadWorldError> {
         let World { arena, config, .. } = self.world;
         let mut entities = Entities::with_generations(
             &arena.map.bounds(),
@@ -292,7 +294,7 @@ impl Checks<'_> {
                     self.on_foot(&pose, shape, posture).map_err(reject)?;
                 }
                 let space = arena.space(&entities);
-                let placement = space.restore(shape, pose).ok_or(LoadError::Overlap(id))?;
+                let placement = space.restore(shape, pose).ok_or(LoadWorldError::Overlap(id))?;
                 entities.commit(id.slot, placement);
             }
             if let Some(entity) = entities.get_mut(id.slot) {
@@ -381,7 +383,7 @@ impl Checks<'_> {
     }
 
     /// Checks the state of the world except its entities.
-    fn rest(&self, saved: &Saved, slots: usize) -> Result<(), LoadError> {
+    fn rest(&self, saved: &Saved, slots: usize) -> Result<(), LoadWorldError> {
         let error = |what: &'static str| move |why: &str| damaged(format!("in {what}, {why}"));
         if saved.tick > MAX_TICK {
             return Err(damaged(format!("tick {} is beyond {MAX_TICK}", saved.tick)));
@@ -438,8 +440,8 @@ impl Checks<'_> {
     }
 }
 
-fn damaged(what: String) -> LoadError {
-    LoadError::Damaged(what)
+fn damaged(what: String) -> LoadWorldError {
+    LoadWorldError::Damaged(what)
 }
 
 /// The pose of a player on foot: without rotation, and with a position rounded to `f32`.

@@ -70,7 +70,7 @@ impl World {
     /// # use std::sync::Arc;
     /// # use glam::{DQuat, DVec3};
     /// # use obsp_sim::{Config, SweptShape, World};
-    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// # let world = World::new(map, obsp::model::shipped().into(), Config::default())?;
     /// // A box of 16 units a side, down to the floor.
     /// let from = DVec3::new(-400.0, -320.0, 100.0);

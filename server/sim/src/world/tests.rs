@@ -25,11 +25,11 @@ use crate::state::ModelId;
 use crate::test_maps::{block, compiled, funnel};
 
 /// A room of 1,024 units with a wall of one unit across its middle.
-fn room() -> Arc<obsp::World> {
+fn room() -> Arc<obsp::Map> {
     room_with("")
 }
 
-fn room_with(entities: &str) -> Arc<obsp::World> {
+fn room_with(entities: &str) -> Arc<obsp::Map> {
     let blocks = [
         ([-512, -512, -16], [512, 512, 0]),
         ([-512, -512, 512], [512, 512, 528]),
@@ -232,7 +232,7 @@ fn a_crate_on_a_players_head_falls_when_the_player_walks_away() {
 
 impl World {
     /// Runs for `seconds` with the same commands and returns all events.
-    fn run(&mut self, seconds: f64, commands: &[(EntityId, Command)]) -> Vec<Event> {
+    fn run(&mut self, seconds: f64, commands: &[(EntityId, Command)]) -> Vec<WorldEvent> {
         let mut events = Vec::new();
         for _ in 0..(seconds * 60.0) as u32 {
             self.step(commands);
@@ -353,10 +353,10 @@ fn a_ray_hits_players_where_the_shooter_saw_them() {
             world.entities.commit(victim.slot, placement);
             world.step(&[]);
         }
-        let tick = world.begin_tick();
+        let step = world.begin_step();
         let eye = world.position(shooter.slot) + DVec3::Z * 22.0;
         let hit = world.cast_ray_as_seen(shooter, eye, DVec3::X, 4096.0, view_age);
-        world.end_tick(tick);
+        world.end_step(step);
         hit.entity == Some(victim)
     };
     // The motion began at y = -10. The shot is fired along y = 0, in tick 13.

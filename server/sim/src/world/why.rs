@@ -216,7 +216,7 @@ mod tests {
     use crate::{Config, EntityId, ModelId, PlayerKind, Stage, World};
 
     /// A floor, and the shipped models with a crate, `lift`, that a game drives.
-    fn maps() -> (Arc<obsp::World>, Arc<[Model]>) {
+    fn maps() -> (Arc<obsp::Map>, Arc<[Model]>) {
         let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 25], "");
         let text = include_str!("../../../../maps/models/crate.obj");
         let lift = Model::from_obj("lift", text).unwrap().as_kinematic();

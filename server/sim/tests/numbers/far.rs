@@ -156,9 +156,9 @@ fn a_body_that_leaves_the_map_is_put_back_and_a_missile_is_gone() {
     let world = || {
         let floor = open_text();
         let source = obsp::Source::from_text("open", floor);
-        let options = obsp::Options::default();
+        let options = obsp::CompileOptions::default();
         let found = obsp::compile(&source, &obsp::Spaces::default(), &options, &mut |_, _, _| ());
-        let map = std::sync::Arc::new(found.expect("it compiles").world);
+        let map = std::sync::Arc::new(found.expect("it compiles").map);
         World::new(map, models(), CONFIG).expect("the map can be played")
     };
     let mut world = world();

@@ -63,8 +63,8 @@ fn models() -> Arc<[Model]> {
     Arc::clone(MODELS.get_or_init(all))
 }
 
-fn map() -> Arc<obsp::World> {
-    static MAP: OnceLock<Arc<obsp::World>> = OnceLock::new();
+fn map() -> Arc<obsp::Map> {
+    static MAP: OnceLock<Arc<obsp::Map>> = OnceLock::new();
     Arc::clone(MAP.get_or_init(|| Arc::new(room::room())))
 }
 

@@ -35,7 +35,7 @@ impl Found {
 pub(super) struct Runner<'a> {
     pub(super) game: &'a dyn AnyGame,
     pub(super) recording: &'a Recording,
-    pub(super) map: &'a Arc<obsp::World>,
+    pub(super) map: &'a Arc<obsp::Map>,
     pub(super) audits: bool,
 }
 
@@ -113,7 +113,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn names(&self, tick: u64, error: obsp_game::LoadError) -> String {
+    fn names(&self, tick: u64, error: obsp_game::LoadMatchError) -> String {
         format!("the keyframe at tick {tick} cannot be loaded: {error}")
     }
 

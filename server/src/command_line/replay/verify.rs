@@ -29,7 +29,7 @@ pub struct Plan {
 pub fn verify(
     game: &dyn AnyGame,
     recording: &Recording,
-    map: &Arc<obsp::World>,
+    map: &Arc<obsp::Map>,
     plan: Plan,
 ) -> Result<Outcome, ReplayError> {
     let (first, count) = (recording.keyframe_before(plan.from), recording.keyframes().len());

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use obsp::{Source, Spaces, Stage, World};
+use obsp::{CompileStage, Map, Source, Spaces};
 use obsp_game::{GAME_FILE, GameFile};
 use tracing::{info, warn};
 
@@ -17,19 +17,19 @@ const WARNINGS: usize = 5;
 ///
 /// # Errors
 /// The file cannot be read, is not a map, or cannot be compiled; or the `game.toml` cannot be read.
-pub fn load(path: &Path) -> Result<World, StartError> {
+pub fn load(path: &Path) -> Result<Map, StartError> {
     match read_source(path) {
         Some(source) => compile(path, &source?, &game_file(path)?),
-        None => Ok(World::load(path)?),
+        None => Ok(Map::load(path)?),
     }
 }
 
 /// Loads the map as [`load`] does, and also returns the `game.toml` beside it.
-pub(crate) fn load_with_file(path: &Path) -> Result<(World, GameFile), StartError> {
+pub(crate) fn load_with_file(path: &Path) -> Result<(Map, GameFile), StartError> {
     let file = game_file(path)?;
     let map = match read_source(path) {
         Some(source) => compile(path, &source?, &file)?,
-        None => World::load(path)?,
+        None => Map::load(path)?,
     };
     Ok((map, file))
 }
@@ -56,24 +56,28 @@ pub(crate) fn read_source(path: &Path) -> Option<Result<Source, StartError>> {
     is_source.then(|| Ok(Source::read(path)?))
 }
 
-fn compile(path: &Path, source: &Source, file: &GameFile) -> Result<World, StartError> {
+fn compile(path: &Path, source: &Source, file: &GameFile) -> Result<Map, StartError> {
     let spaces = match file.size() {
         Some(players) => Spaces::default().with_players(players)?,
         None => Spaces::default(),
     };
     info!("compiling {}", path.display());
     let bar = progress_bar();
-    let compiled =
-        obsp::compile(source, &spaces, &obsp::Options::default(), &mut |stage, done, total| {
+    let compiled = obsp::compile(
+        source,
+        &spaces,
+        &obsp::CompileOptions::default(),
+        &mut |stage, done, total| {
             bar.set_message(match stage {
-                Stage::Surfaces => "surfaces",
-                Stage::Tree => "tree",
-                Stage::Filled => "inside",
-                Stage::ShiftTree => "shift tree",
+                CompileStage::Surfaces => "surfaces",
+                CompileStage::Tree => "tree",
+                CompileStage::Filled => "inside",
+                CompileStage::ShiftTree => "shift tree",
             });
             bar.set_length(total);
             bar.set_position(done);
-        })?;
+        },
+    )?;
     bar.finish_and_clear();
     let report = &compiled.report;
     let form = &report.form;
@@ -93,10 +97,10 @@ fn compile(path: &Path, source: &Source, file: &GameFile) -> Result<World, Start
     if more > 0 {
         warn!("{more} more warnings; `mapc compile` shows them all");
     }
-    if !compiled.world.is_sealed() {
+    if !compiled.map.is_sealed() {
         warn!("{} is not sealed; `mapc compile` shows where it leaks", path.display());
     }
-    Ok(compiled.world)
+    Ok(compiled.map)
 }
 
 /// A progress bar that is drawn only on a terminal.
@@ -156,7 +160,7 @@ mod tests {
         assert_eq!(PlayerSize::among(load(&map).unwrap().sizes()), Some(small));
         // Clients read the size from the bytes of the map that they are sent.
         let level = make(&map).unwrap().level;
-        let told = World::from_bytes(&level.map).unwrap();
+        let told = Map::from_bytes(&level.map).unwrap();
         assert_eq!(PlayerSize::among(told.sizes()), Some(small));
         let refused = make(&compiled).map(drop).unwrap_err().to_string();
         assert!(refused.contains("players 32 wide, 40 high and 24 crouched"), "{refused}");

@@ -15,8 +15,8 @@ use tracing::info;
 
 use super::new_file::NewFile;
 use super::{
-    Beginning, Note, Recorder, RecordingError, Said, Schedule, Status, Tick, Writer, beginning_of,
-    kind_in,
+    Beginning, Note, RecordedTick, Recorder, RecordingError, Said, Schedule, Status, Writer,
+    beginning_of, kind_in,
 };
 use crate::matches::level::News;
 
@@ -31,7 +31,7 @@ pub(crate) type NewsReceiver = broadcast::Receiver<News>;
 
 /// An item for the thread that writes.
 enum Item {
-    Tick(Tick),
+    Tick(RecordedTick),
     /// The whole match after the last tick.
     Keyframe(Vec<u8>),
     Note(Note),

@@ -10,7 +10,9 @@ use obsp_proto::control::MatchEvent;
 use obsp_sim::{Command, Config, EntityId};
 
 use super::live::{NewsReceiver, next_said};
-use super::{Beginning, Note, Recorder, RecordingError, Said, Tick, Writer, beginning_of, kind_in};
+use super::{
+    Beginning, Note, RecordedTick, Recorder, RecordingError, Said, Writer, beginning_of, kind_in,
+};
 
 /// At least this many seconds are kept, once the level has lasted that long.
 const KEPT_SECONDS: u64 = 30;
@@ -54,7 +56,7 @@ struct Newest {
 struct Piece {
     /// The match before this second, if there is a keyframe.
     keyframe: Option<Saved>,
-    ticks: Vec<Tick>,
+    ticks: Vec<RecordedTick>,
     /// Names, chat, deaths and phases. There are no more names than joins in the ticks.
     notes: Vec<Note>,
     /// How many of the notes are lines of chat.

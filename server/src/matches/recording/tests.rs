@@ -11,7 +11,7 @@ use obsp_sim::Config;
 use super::*;
 
 /// The recording, and all its ticks.
-fn read(path: &std::path::Path) -> (Vec<Tick>, Recording) {
+fn read(path: &std::path::Path) -> (Vec<RecordedTick>, Recording) {
     let recording = Recording::open(path).unwrap();
     let ticks = recording.ticks_after(0).unwrap().map(Result::unwrap).collect();
     (ticks, recording)

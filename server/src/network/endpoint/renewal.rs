@@ -119,7 +119,7 @@ impl Renewal {
 
     /// Compares the certificate with the clock, and replaces it if that is due. It is called every
     /// minute.
-    pub(crate) fn look(&self) {
+    pub(crate) fn renew_if_due(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
         match &state.credentials {
@@ -286,12 +286,12 @@ mod tests {
                 let clock = Clock::by_hand(start);
                 let renewal = renewal(Credentials::SelfSigned, &clock);
                 let first = shown(&renewal);
-                renewal.look();
+                renewal.renew_if_due();
                 assert_eq!(shown(&renewal), first, "nothing is due");
                 clock.set(step);
                 let fault = fault(&renewal).unwrap();
                 assert!(fault.contains("by this machine's clock (20"), "{fault}");
-                renewal.look();
+                renewal.renew_if_due();
                 assert_ne!(shown(&renewal), first);
                 assert_eq!(self::fault(&renewal), None);
             }
@@ -300,7 +300,7 @@ mod tests {
             let first = shown(&renewal);
             clock.pass(Duration::from_secs(14 * DAY));
             assert!(fault(&renewal).unwrap().contains("expired"));
-            renewal.look();
+            renewal.renew_if_due();
             assert_ne!(shown(&renewal), first);
             assert_eq!(fault(&renewal), None);
         });
@@ -315,10 +315,10 @@ mod tests {
             // The certificate's validity began an hour before it was made, and lasts for thirteen
             // days.
             clock.pass(Duration::from_secs(12 * DAY - 3600 - 1));
-            renewal.look();
+            renewal.renew_if_due();
             assert_eq!(shown(&renewal), first);
             clock.pass(Duration::from_secs(1));
-            renewal.look();
+            renewal.renew_if_due();
             assert_ne!(shown(&renewal), first);
         });
     }
@@ -371,10 +371,10 @@ mod tests {
             assert_eq!(shown(&renewal), latest);
             let old = std::mem::replace(&mut latest, replace(clock.now().wall));
             clock.pass(FILE_AGE - Duration::from_secs(1));
-            renewal.look();
+            renewal.renew_if_due();
             assert_eq!(shown(&renewal), old);
             clock.pass(Duration::from_secs(1));
-            renewal.look();
+            renewal.renew_if_due();
             assert_eq!(shown(&renewal), latest);
 
             latest = replace(clock.now().wall);

@@ -1,5 +1,5 @@
-//! Limits on repeated log lines: each place in the code has an allowance, and further lines are
-//! only counted.
+//! Limits on repeated log lines: each call site, which is a place in the code that logs, has an
+//! allowance. Further lines are suppressed and counted.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,40 +11,39 @@ use tracing_subscriber::layer::{Context, Layer};
 
 use super::lost::LostLine;
 
-/// Lines that one place in the code may log in a row: enough for every player of a large match to
+/// Lines that one call site may log in a row: enough for every player of a large match to
 /// join or leave at once.
 const BURST: f64 = 300.0;
 
-/// Lines a second that one place in the code may log in the long run: a peer can cause at most 40
-/// MB an hour.
-const PER_SECOND: f64 = 10.0;
+/// Lines a second that one call site may log in the long run: a peer can cause at most 40 MB an
+/// hour.
+pub(super) const PER_SECOND: f64 = 10.0;
 
-/// Holds back the lines of places in the code that log too often, because a peer that causes lines
-/// must not fill the disk with them. Debugging lines are not held back, because somebody has asked
-/// for them.
+/// Suppresses lines of call sites that log too often, because a peer that causes lines must not fill
+/// the disk with them. Debugging lines are not suppressed, because somebody has asked for them.
 #[derive(Clone, Default)]
 pub(super) struct SiteLimit(Arc<Mutex<HashMap<Identifier, Site>>>);
 
-/// A place in the code that logs.
+/// A call site.
 struct Site {
     metadata: &'static Metadata<'static>,
-    /// Lines that the place may log now.
+    /// Lines that the call site may log now.
     allowance: f64,
     last: Instant,
-    /// Lines held back that no notice has reported yet.
-    held_back: u64,
+    /// Suppressed lines that no notice has reported yet.
+    suppressed: u64,
 }
 
-/// Lines of one place that were held back.
+/// How many lines of one call site were suppressed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct HeldBack {
-    /// The place: file and line.
+pub(super) struct Suppressed {
+    /// The call site: file and line.
     pub(super) site: String,
     pub(super) lines: u64,
 }
 
 impl SiteLimit {
-    /// Whether a line of this place may be logged at `now`.
+    /// Whether a line of this call site may be logged at `now`.
     fn admits(&self, metadata: &'static Metadata<'static>, now: Instant) -> bool {
         if *metadata.level() > Level::INFO {
             return true;
@@ -54,7 +53,7 @@ impl SiteLimit {
             metadata,
             allowance: BURST,
             last: now,
-            held_back: 0,
+            suppressed: 0,
         });
         let gained = PER_SECOND * now.saturating_duration_since(site.last).as_secs_f64();
         site.allowance = (site.allowance + gained).min(BURST);
@@ -63,25 +62,26 @@ impl SiteLimit {
             site.allowance -= 1.0;
             return true;
         }
-        site.held_back += 1;
+        site.suppressed += 1;
         LostLine::RateLimited.count(1);
         false
     }
 
-    /// The lines held back since the last call.
-    pub(super) fn take_held_back(&self) -> Vec<HeldBack> {
+    /// The lines suppressed since the last call.
+    pub(super) fn take_suppressed(&self) -> Vec<Suppressed> {
         let mut sites = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let held_back = sites.values_mut().filter(|site| site.held_back > 0).map(|site| HeldBack {
-            site: place(site.metadata),
-            lines: std::mem::take(&mut site.held_back),
-        });
-        let mut held_back: Vec<_> = held_back.collect();
-        held_back.sort_unstable_by(|a, b| a.site.cmp(&b.site));
-        held_back
+        let suppressed =
+            sites.values_mut().filter(|site| site.suppressed > 0).map(|site| Suppressed {
+                site: file_and_line(site.metadata),
+                lines: std::mem::take(&mut site.suppressed),
+            });
+        let mut suppressed: Vec<_> = suppressed.collect();
+        suppressed.sort_unstable_by(|a, b| a.site.cmp(&b.site));
+        suppressed
     }
 }
 
-fn place(metadata: &Metadata<'_>) -> String {
+fn file_and_line(metadata: &Metadata<'_>) -> String {
     let file = metadata.file().unwrap_or_else(|| metadata.target());
     metadata.line().map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"))
 }
@@ -106,7 +106,7 @@ mod tests {
     use crate::operate::log::queue::Queue;
 
     #[test]
-    fn a_place_that_logs_too_often_is_held_back_and_no_other() {
+    fn lines_of_a_call_site_that_logs_too_often_are_suppressed_and_no_others() {
         let (queue, limit) = (Queue::new(), SiteLimit::default());
         let lines = lines(LogFormat::Text, false, Arc::clone(&queue));
         with_default(Registry::default().with(limit.clone()).with(lines), || {
@@ -122,18 +122,18 @@ mod tests {
         queue.drain(&mut batch);
         let written = String::from_utf8(batch).unwrap();
         let count = |word: &str| written.lines().filter(|line| line.ends_with(word)).count();
-        // On a slow machine, the place regains some allowance meanwhile.
+        // On a slow machine, the call site regains some allowance meanwhile.
         assert!((300..400).contains(&count("peer")), "{}", count("peer"));
         assert_eq!((count("operator"), count("developer")), (1, 1000));
-        let held_back = limit.take_held_back();
-        assert_eq!(held_back.len(), 1);
-        assert_eq!(held_back[0].lines as usize, 1000 - count("peer"));
-        assert!(held_back[0].site.contains("limit.rs:"), "{held_back:?}");
-        assert!(limit.take_held_back().is_empty());
+        let suppressed = limit.take_suppressed();
+        assert_eq!(suppressed.len(), 1);
+        assert_eq!(suppressed[0].lines as usize, 1000 - count("peer"));
+        assert!(suppressed[0].site.contains("limit.rs:"), "{suppressed:?}");
+        assert!(limit.take_suppressed().is_empty());
     }
 
     #[test]
-    fn a_place_regains_its_allowance() {
+    fn a_call_site_regains_its_allowance() {
         let limit = SiteLimit::default();
         let metadata = {
             use tracing::callsite::Callsite;

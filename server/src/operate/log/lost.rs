@@ -7,7 +7,7 @@ pub(crate) enum LostLine {
     QueueFull,
     /// Writing the line failed.
     Unwritable,
-    /// The place in the code had logged too often.
+    /// The call site had logged too often.
     RateLimited,
 }
 

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use tracing::Level;
 
-use super::limit::SiteLimit;
+use super::limit::{PER_SECOND, SiteLimit};
 use super::line::line;
 use super::lost::LostLine;
 use super::queue::Queue;
 use crate::operate::log::LogFormat;
 
-/// Time between two reports of places whose lines were held back.
-const HELD_BACK_EVERY: Duration = Duration::from_secs(10);
+/// Time between two reports of suppressed lines.
+const SUPPRESSED_EVERY: Duration = Duration::from_secs(10);
 
 /// How long to wait if a write would block. Standard error is non-blocking only if another process
 /// that shares it made it so.
@@ -57,12 +57,19 @@ struct LogWriter<W> {
     untold: [u64; 2],
     /// Whether the last line written lacks its end.
     torn: bool,
-    told_held_back: Instant,
+    reported_suppressed: Instant,
 }
 
 impl<W: Write> LogWriter<W> {
     fn new(output: W, format: LogFormat, limit: SiteLimit) -> Self {
-        Self { output, format, limit, untold: [0; 2], torn: false, told_held_back: Instant::now() }
+        Self {
+            output,
+            format,
+            limit,
+            untold: [0; 2],
+            torn: false,
+            reported_suppressed: Instant::now(),
+        }
     }
 
     /// Writes the lines in `batch`, after which `dropped` more were lost. Lost lines are reported
@@ -74,12 +81,16 @@ impl<W: Write> LogWriter<W> {
         if at_the_end {
             self.tell_lost();
         }
-        if at_the_end || now.saturating_duration_since(self.told_held_back) >= HELD_BACK_EVERY {
-            self.told_held_back = now;
-            for held_back in self.limit.take_held_back() {
-                let fields = [("site", held_back.site.into()), ("lines", held_back.lines.into())];
-                let message = "lines of this place were held back because it logs too often";
-                let notice = line(self.format, Level::WARN, message, &fields);
+        if at_the_end || now.saturating_duration_since(self.reported_suppressed) >= SUPPRESSED_EVERY
+        {
+            self.reported_suppressed = now;
+            for suppressed in self.limit.take_suppressed() {
+                let fields = [("site", suppressed.site.into()), ("lines", suppressed.lines.into())];
+                let message = format!(
+                    "log lines were suppressed: the line of code that `site` names logs more than \
+                     {PER_SECOND} lines a second"
+                );
+                let notice = line(self.format, Level::WARN, &message, &fields);
                 self.untold[1] += self.write_lines(notice.as_bytes());
             }
         }

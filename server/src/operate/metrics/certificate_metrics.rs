@@ -2,7 +2,7 @@ use metrics::{Gauge, gauge};
 
 use super::catalogue;
 
-/// The metric that shows when the current certificate ends.
+/// The metric that shows when the current certificate expires.
 pub(crate) struct CertificateMetrics(Gauge);
 
 impl CertificateMetrics {

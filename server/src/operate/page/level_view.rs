@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use obsp::model::Model;
-use obsp::{SurfaceTextures, World};
+use obsp::{Map, SurfaceTextures};
 use obsp_sim::SetupError;
 use obsp_sim::query::Heat;
 use serde::Serialize;
@@ -26,7 +26,7 @@ use crate::matches::map_file;
 /// The data of one level for pages.
 pub(super) struct LevelView {
     level: u64,
-    pub(super) map: Arc<World>,
+    pub(super) map: Arc<Map>,
     pub(super) heat: Heat,
     /// The map and the models as JSON: `/scene`.
     pub(super) scene: Content,
@@ -53,7 +53,7 @@ impl LevelView {
 
 /// `/scene` of a map and models. The names of textures are read from the file `source`, if the map
 /// was compiled from it.
-pub(super) fn scene_of(map: &World, source: &Path, models: &[Model]) -> Content {
+pub(super) fn scene_of(map: &Map, source: &Path, models: &[Model]) -> Content {
     let drawn = map_file::read_source(source).and_then(Result::ok);
     let textures = drawn.and_then(|drawn| SurfaceTextures::read(&drawn, map));
     Content::new("application/json", scene::of(map, textures.as_ref(), models))

@@ -168,7 +168,7 @@ fn keep(known: &mut Vec<OtherMap>, map: OtherMap) {
 impl OtherMap {
     fn scene(&mut self) -> Option<Content> {
         if self.scene.is_none() {
-            let map = obsp::World::from_bytes(&self.bytes).ok()?;
+            let map = obsp::Map::from_bytes(&self.bytes).ok()?;
             self.scene = Some(level_view::scene_of(&map, &self.source, &obsp::model::shipped()));
         }
         self.scene.clone()
@@ -220,8 +220,8 @@ fn path_of_map(hash: &str) -> Option<PathBuf> {
     let paths = entries.flatten().flatten().map(|entry| entry.path()).take(LOOKED_AT);
     let compiled = paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "obsp"));
     let is_wanted = |path: &PathBuf| {
-        let start: Option<[u8; obsp::World::START]> = begins_with(path);
-        let found = start.and_then(|start| obsp::World::hash_at_start(&start));
+        let start: Option<[u8; obsp::Map::START]> = begins_with(path);
+        let found = start.and_then(|start| obsp::Map::hash_at_start(&start));
         found.is_some_and(|found| MapHash(found).to_string() == hash)
     };
     compiled.into_iter().find(is_wanted)

@@ -18,15 +18,15 @@ const INTERVAL: Duration = Duration::from_secs(60);
 pub(crate) async fn watch(clock: Clock, access: Arc<AccessRules>, renewal: Arc<Renewal>) {
     every_minute(clock, move |now| {
         follow(now, &access);
-        renewal.look();
+        renewal.renew_if_due();
     })
     .await;
 }
 
-/// Calls `look` every minute on a separate thread, because `look` may wait for the disk, and
+/// Calls `check` every minute on a separate thread, because `check` may wait for the disk, and
 /// players must not.
-async fn every_minute(clock: Clock, look: impl Fn(Reading) + Send + Sync + 'static) {
-    let look = Arc::new(look);
+async fn every_minute(clock: Clock, check: impl Fn(Reading) + Send + Sync + 'static) {
+    let check = Arc::new(check);
     let mut steps = Steps::since(clock.now());
     loop {
         tokio::time::sleep(INTERVAL).await;
@@ -35,9 +35,9 @@ async fn every_minute(clock: Clock, look: impl Fn(Reading) + Send + Sync + 'stat
             let direction = if seconds > 0 { "forward" } else { "back" };
             warn!("this machine's clock was set {direction} by {} s", seconds.unsigned_abs());
         }
-        let look = Arc::clone(&look);
-        let looked = tokio::task::spawn_blocking(move || look(now)).await;
-        if let Err(Ok(panic)) = looked.map_err(tokio::task::JoinError::try_into_panic) {
+        let check = Arc::clone(&check);
+        let checked = tokio::task::spawn_blocking(move || check(now)).await;
+        if let Err(Ok(panic)) = checked.map_err(tokio::task::JoinError::try_into_panic) {
             std::panic::resume_unwind(panic);
         }
     }
@@ -73,7 +73,7 @@ mod tests {
 
     /// A disk that hangs while the certificate is read.
     #[tokio::test(start_paused = true)]
-    async fn a_look_that_waits_for_the_disk_holds_up_nobody() {
+    async fn a_check_that_waits_for_the_disk_holds_up_nobody() {
         let ((began, begins), (go, gone)) = (channel(), channel::<()>());
         let gone = Mutex::new(gone);
         let watching = tokio::spawn(every_minute(Clock::by_hand(5), move |now| {
@@ -82,15 +82,15 @@ mod tests {
             gone.lock().unwrap().recv_timeout(Duration::from_secs(20)).unwrap();
         }));
         tokio::time::sleep(INTERVAL - Duration::from_millis(1)).await;
-        assert!(begins.try_recv().is_err(), "no look before its time");
+        assert!(begins.try_recv().is_err(), "the first check waits for a minute");
         tokio::time::advance(Duration::from_millis(1)).await;
-        let looked = loop {
+        let checked = loop {
             tokio::task::yield_now().await;
-            if let Ok(looked) = begins.try_recv() {
-                break looked;
+            if let Ok(checked) = begins.try_recv() {
+                break checked;
             }
         };
-        assert_eq!(looked, 5);
+        assert_eq!(checked, 5);
         go.send(()).unwrap();
         assert!(!watching.is_finished());
         watching.abort();

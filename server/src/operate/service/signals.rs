@@ -1,6 +1,5 @@
 //! The signals that this process handles. Some ask it to end. SIGHUP asks it to read its files
-//! again. By default SIGXFSZ kills a process. Here it is
-//! caught, so that only the write fails.
+//! again. SIGXFSZ, which kills a process by default, is caught, so that only the write fails.
 
 use std::io;
 

@@ -85,7 +85,7 @@ impl Branch {
     pub(crate) fn new(
         recording: &Recording,
         origin: Keyframe,
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         next: Ticks,
         id: EntityId,
         change: Change,

@@ -1,7 +1,7 @@
 //! The search for the tick in which a body of a replay last moved. It goes back by one keyframe at
 //! a call, so that the page can do other work in between.
 
-use obsp_game::LoadError;
+use obsp_game::LoadMatchError;
 use obsp_recording::{Playback, Recording, RecordingError};
 use obsp_sim::{EntityId, FallsAsleep};
 
@@ -124,8 +124,8 @@ impl From<RecordingError> for Broken {
     }
 }
 
-impl From<LoadError> for Broken {
-    fn from(_: LoadError) -> Self {
+impl From<LoadMatchError> for Broken {
+    fn from(_: LoadMatchError) -> Self {
         Self
     }
 }

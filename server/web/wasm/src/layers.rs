@@ -24,7 +24,7 @@ pub(crate) fn cascade(heat: &Heat, world: &World) -> String {
 }
 
 /// A cut through the onion, in the form of the server's `/onion`.
-pub(crate) fn cut(map: &obsp::World, height: f64) -> String {
+pub(crate) fn cut(map: &obsp::Map, height: f64) -> String {
     let Cut { height, origin, spacing, sizes, rows } = Cut::through(map, height);
     format!(
         r#"{{"height":{height},"origin":{},"spacing":{spacing},"sizes":{},"rows":{}}}"#,

@@ -57,7 +57,7 @@ impl Page {
             return self.failed("no recording is open");
         };
         let header = recording.header();
-        let map = match obsp::World::from_bytes(&bytes) {
+        let map = match obsp::Map::from_bytes(&bytes) {
             Ok(map) => map,
             Err(error) => return self.failed(&format!("the map cannot be read: {error}")),
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use obsp_client::{Client, Credentials, Event, LoadedMap, PredictionStats, Transmit};
+use obsp_client::{Client, Credentials, ConnectionEvent, LoadedMap, PredictionStats, Transmit};
 use obsp_proto::control::{ChatLine, MapHash, MapName, MatchEvent, MatchName, PlayerName};
 use obsp_proto::schema::Schema;
 use obsp_proto::{Tick, Time};
@@ -129,16 +129,16 @@ impl Player {
     /// The next event of the connection, as JSON.
     pub fn event(&mut self) -> Option<String> {
         Some(match self.client.poll_event()? {
-            Event::Joined(hello) => {
+            ConnectionEvent::Joined(hello) => {
                 let (name, hash) = (json::text(hello.map_name.as_str()), hello.map);
                 let game = hello.game.map_or_else(|| "null".into(), |hash| format!(r#""{hash}""#));
                 format!(r#"{{"what":"joined","map":{name},"hash":"{hash}","game":{game}}}"#)
             }
-            Event::NewWorld { map: hash, name } => {
+            ConnectionEvent::NewWorld { map: hash, name } => {
                 let name = json::text(name.as_str());
                 format!(r#"{{"what":"new-world","map":{name},"hash":"{hash}"}}"#)
             }
-            Event::Disconnected(cause) => {
+            ConnectionEvent::Disconnected(cause) => {
                 let (why, last) = (json::text(&cause.to_string()), cause.is_final());
                 format!(r#"{{"what":"disconnected","why":{why},"isFinal":{last}}}"#)
             }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use obsp_game::arena::Arena;
-use obsp_game::{AnyGame, LoadError};
+use obsp_game::{AnyGame, LoadMatchError};
 use obsp_recording::{Difference, Playback, Recording, Ticks};
 use obsp_sim::SetupError;
 use obsp_sim::audit::Audit;
@@ -22,7 +22,7 @@ const AUDIT_INTERVAL: u64 = 60;
 #[derive(Debug)]
 pub struct Replay {
     recording: Recording,
-    map: Arc<obsp::World>,
+    map: Arc<obsp::Map>,
     /// The match as far as it has been verified; `None` before it begins.
     verifying: Option<Verifying>,
     shown: Playback,
@@ -57,7 +57,7 @@ impl Replay {
     ///
     /// # Errors
     /// The recording is damaged, or its match is not one that this build plays.
-    pub fn new(recording: Recording, map: Arc<obsp::World>) -> Result<Self, String> {
+    pub fn new(recording: Recording, map: Arc<obsp::Map>) -> Result<Self, String> {
         let played = Arena.game_name();
         if recording.header().game != played {
             let game = &recording.header().game;
@@ -68,7 +68,7 @@ impl Replay {
         }
         let first = recording.keyframe(0).map_err(|error| error.to_string())?;
         let shown = Playback::at(&recording, &first, Arc::clone(&map), &Arena);
-        let shown = shown.map_err(|error: LoadError| error.to_string())?;
+        let shown = shown.map_err(|error: LoadMatchError| error.to_string())?;
         let next = recording.ticks_after(0).map_err(|error| error.to_string())?;
         let (verifying, kept, branch) = (None, Kept::default(), None);
         let (search, heat, broken) = (None, None, None);

@@ -15,11 +15,11 @@ use obsp_sim::{EntityId, Kind};
 const BEGIN: u32 = 300;
 const END: u32 = 600;
 
-fn opened() -> (Replay, Arc<obsp::World>) {
+fn opened() -> (Replay, Arc<obsp::Map>) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let recording = Recording::open(&root.join("tests/recordings/arena.obsr")).unwrap();
     let map = std::fs::read(root.join("maps/arena.obsp")).unwrap();
-    let map = Arc::new(obsp::World::from_bytes(&map).unwrap());
+    let map = Arc::new(obsp::Map::from_bytes(&map).unwrap());
     (Replay::new(recording, Arc::clone(&map)).unwrap(), map)
 }
 

@@ -15,7 +15,7 @@ fn opened() -> Replay {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let recording = Recording::open(&root.join("tests/recordings/arena.obsr")).unwrap();
     let map = std::fs::read(root.join("maps/arena.obsp")).unwrap();
-    Replay::new(recording, Arc::new(obsp::World::from_bytes(&map).unwrap())).unwrap()
+    Replay::new(recording, Arc::new(obsp::Map::from_bytes(&map).unwrap())).unwrap()
 }
 
 /// Symptom: the page did not say that the guard had stopped a body, in ticks that the replay had

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use glam::DVec3;
-use obsp::World;
+use obsp::Map;
 use obsp::body::ConvexPoints;
 use obsp::geometry::{Aabb, ConvexSolid, Plane, Winding};
 use obsp::shift::{Link, ShiftTree};
@@ -24,7 +24,7 @@ pub(crate) struct Cost {
 
 /// Measures both ways with a cube in the middle of the world. The side of the cube is half the
 /// longest side of the world.
-pub(crate) fn measure(world: &World) -> Cost {
+pub(crate) fn measure(world: &Map) -> Cost {
     let bounds = world.bounds();
     let (centre, side) = (bounds.centre(), (bounds.max - bounds.min).max_element() * 0.5);
     let cube = ConvexSolid::from_box(&Aabb::from_centre(centre, DVec3::splat(side * 0.5)))

@@ -11,7 +11,7 @@ use obsp_sim::{Buttons, Command, Config, EntityId, Kind, PlayerKind, Random};
 
 fn start(seed: u64) -> (Match<GravityGun>, Audit) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../maps/arena.obsp");
-    let map = Arc::new(obsp::World::load(&path).unwrap());
+    let map = Arc::new(obsp::Map::load(&path).unwrap());
     let game = GravityGun::default();
     let audit = Audit::new(&map, &game.models()).unwrap();
     let config = Config { tick_rate: 60, seed, objects: 60, max_players: 8 };

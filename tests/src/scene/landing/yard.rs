@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use obsp::{CompileError, Options, Source, Spaces};
+use obsp::{CompileError, CompileOptions, Source, Spaces};
 use obsp_sim::Random;
 
 use crate::scene::pen::block;
@@ -30,7 +30,7 @@ const FLOOR: i32 = 32;
 ///
 /// # Errors
 /// [`CompileError`] if the map does not compile, which would be a defect.
-pub fn yard(landers: u16, seed: u64) -> Result<obsp::World, CompileError> {
+pub fn yard(landers: u16, seed: u64) -> Result<obsp::Map, CompileError> {
     let count = i32::from(landers.max(1));
     let columns = (1..).find(|side| side * side >= count).unwrap_or(count);
     let side = f64::from(columns) * SPACING;
@@ -64,6 +64,6 @@ pub fn yard(landers: u16, seed: u64) -> Result<obsp::World, CompileError> {
     let text = format!("{{\n\"classname\" \"worldspawn\"\n{floor}}}\n{entities}");
     let source = Source::from_text("yard", text);
     let compiled =
-        obsp::compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| {})?;
-    Ok(compiled.world)
+        obsp::compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| {})?;
+    Ok(compiled.map)
 }

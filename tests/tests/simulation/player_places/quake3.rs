@@ -3,7 +3,7 @@
 //! stands, runs and jumps, but neither crouches nor swims.
 
 use glam::{DVec3, Vec3};
-use obsp::{SizeId, Trace, World};
+use obsp::{Map, SizeId, Trace};
 
 /// The numbers of the original game.
 const RUN_SPEED: f64 = 320.0;
@@ -28,7 +28,7 @@ pub(crate) struct Wish {
 
 /// A player of Quake III.
 pub(crate) struct Quake3<'a> {
-    map: &'a World,
+    map: &'a Map,
     size: SizeId,
     pub(crate) origin: DVec3,
     pub(crate) velocity: DVec3,
@@ -47,7 +47,7 @@ struct Traced {
 }
 
 impl<'a> Quake3<'a> {
-    pub(crate) fn new(map: &'a World, origin: DVec3) -> Self {
+    pub(crate) fn new(map: &'a Map, origin: DVec3) -> Self {
         let size = map.size("standing").expect("the map has the size `standing`");
         Self {
             map,

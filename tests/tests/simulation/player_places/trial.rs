@@ -85,16 +85,16 @@ pub(crate) fn random_places(seed: u64, count: u32) -> Vec<Place> {
 }
 
 /// Compiles the map of places.
-pub(crate) fn compile(places: &[Place]) -> Arc<obsp::World> {
+pub(crate) fn compile(places: &[Place]) -> Arc<obsp::Map> {
     let source = obsp::Source::from_text("places", places::map_of(places));
-    let options = obsp::Options { strict: true, ..obsp::Options::default() };
+    let options = obsp::CompileOptions { strict: true, ..obsp::CompileOptions::default() };
     let compiled = obsp::compile(&source, &obsp::Spaces::default(), &options, &mut |_, _, _| {});
-    Arc::new(compiled.unwrap_or_else(|error| panic!("{error}")).world)
+    Arc::new(compiled.unwrap_or_else(|error| panic!("{error}")).map)
 }
 
 /// A match on the map of places, with a player in each place.
 pub(crate) struct Trial<'a> {
-    pub(crate) map: Arc<obsp::World>,
+    pub(crate) map: Arc<obsp::Map>,
     pub(crate) world: World,
     places: &'a [Place],
     pub(crate) players: Vec<EntityId>,
@@ -188,7 +188,7 @@ impl Trial<'_> {
 
 /// Plays all rounds of input with Quake III's movement, from the position at which our player came
 /// to rest. Props do not exist for that movement.
-pub(crate) fn play_quake3(map: &obsp::World, place: &Place, rest: DVec3) -> Fared {
+pub(crate) fn play_quake3(map: &obsp::Map, place: &Place, rest: DVec3) -> Fared {
     let mut player = Quake3::new(map, rest);
     let mut fared = Fared::new(rest);
     for (tick, (yaw, jump)) in asks().enumerate() {

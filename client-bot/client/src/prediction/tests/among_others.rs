@@ -46,8 +46,8 @@ impl Script {
 fn play(seed: u64, objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize) {
     let map = arena();
     let config = Config { tick_rate: 60, seed, objects, max_players: 64 };
-    let mut game = Match::new(Arena, Arc::clone(&map.world), config).unwrap();
-    let bounds = WorldBounds::covering(map.world.bounds().min, map.world.bounds().max).unwrap();
+    let mut game = Match::new(Arena, Arc::clone(&map.map), config).unwrap();
+    let bounds = WorldBounds::covering(map.map.bounds().min, map.map.bounds().max).unwrap();
     let mut quantiser = Quantiser::new(bounds);
     let mut clients: Vec<(EntityId, Script, Prediction, Option<Tick>)> = (0..players)
         .map(|number| {

@@ -2,7 +2,7 @@
 //! the snapshots allows.
 
 use obsp::model::Model;
-use obsp::{Options, Source, Spaces, compile};
+use obsp::{CompileOptions, Source, Spaces, compile};
 use obsp_proto::quantise::{Quantiser, WorldBounds};
 
 use super::*;
@@ -22,10 +22,10 @@ const SLAB: &str = "v -64 -64 -4\nv 64 -64 -4\nv 64 64 -4\nv -64 64 -4\n\
                     f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
 
 /// A hall of 1,280 by 384 by 256 units.
-fn hall() -> obsp::World {
+fn hall() -> obsp::Map {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../server/examples/bowling.map");
     let source = Source::read(path.as_ref()).unwrap();
-    compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ()).unwrap().world
+    compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| ()).unwrap().map
 }
 
 /// The sorted prediction errors, in units, of a player on a slab that goes back and forth with this
@@ -36,13 +36,13 @@ fn ride(velocity: DVec3, walks: bool) -> Vec<f64> {
     let schema = Schema::of_models(["slab".to_owned()]).unwrap();
     let map = Arc::new(LoadedMap::new(hall(), &data, &schema).unwrap());
     let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 1 };
-    let mut world = World::new(Arc::clone(&map.world), [slab].into(), config).unwrap();
+    let mut world = World::new(Arc::clone(&map.map), [slab].into(), config).unwrap();
     let player = world.join().unwrap();
     let model = world.model("slab").unwrap();
     let slab =
         world.spawn_body(model, DVec3::new(200.0, 0.0, 30.0), glam::DQuat::IDENTITY).unwrap();
     world.teleport(player, DVec3::new(200.0, 0.0, 62.2), glam::DQuat::IDENTITY).unwrap();
-    let bounds = WorldBounds::covering(map.world.bounds().min, map.world.bounds().max).unwrap();
+    let bounds = WorldBounds::covering(map.map.bounds().min, map.map.bounds().max).unwrap();
     let mut quantiser = Quantiser::new(bounds);
     let mut prediction = Prediction::new(map, SECONDS);
     let (mut observed, mut errors): (Vec<Observed>, _) = (Vec::new(), Vec::new());

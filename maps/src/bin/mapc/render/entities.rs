@@ -2,7 +2,7 @@
 
 use glam::{DQuat, DVec2, DVec3};
 use obsp::model::{Model, shipped};
-use obsp::{MapEntity, World};
+use obsp::{Map, MapEntity};
 
 use super::canvas::{Canvas, Colour};
 use super::view::View;
@@ -89,7 +89,7 @@ impl EntityKind {
 pub(super) fn paint(
     canvas: &mut Canvas,
     view: &View,
-    world: &World,
+    map: &Map,
     cut: Option<f64>,
 ) -> Vec<(EntityKind, usize)> {
     let models = shipped();
@@ -97,7 +97,7 @@ pub(super) fn paint(
         let height = lowest(entity);
         cut.is_none_or(|cut| height.is_none_or(|height| height < cut))
     };
-    let known = world.entities().iter().filter(|entity| visible(entity));
+    let known = map.entities().iter().filter(|entity| visible(entity));
     let known: Vec<(EntityKind, &MapEntity)> =
         known.filter_map(|entity| Some((EntityKind::of(entity)?, entity))).collect();
     // Areas are drawn first, so that entities inside them are visible.
@@ -111,8 +111,7 @@ pub(super) fn paint(
         }
     }
     for (kind, entity) in &known {
-        if let (false, Some(from), Some(to)) = (order(*kind), middle(entity), target(world, entity))
-        {
+        if let (false, Some(from), Some(to)) = (order(*kind), middle(entity), target(map, entity)) {
             canvas.dashes(view.picture(from), view.picture(to), 1.5, kind.colour());
             canvas.disc(view.picture(to), 3.0, kind.colour());
         }
@@ -147,9 +146,9 @@ fn middle(entity: &MapEntity) -> Option<DVec3> {
 }
 
 /// The position of the entity that is the target of `entity`.
-fn target(world: &World, entity: &MapEntity) -> Option<DVec3> {
+fn target(map: &Map, entity: &MapEntity) -> Option<DVec3> {
     let name = entity.get("target")?;
-    world.entities().iter().find(|other| other.get("targetname") == Some(name))?.origin()
+    map.entities().iter().find(|other| other.get("targetname") == Some(name))?.origin()
 }
 
 /// The corners of a prop's model at its position in the map.

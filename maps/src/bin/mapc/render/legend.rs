@@ -1,7 +1,7 @@
 //! The legend: name and size of the map, heights, scale, and the kinds of entities.
 
 use glam::DVec2;
-use obsp::{Size, World};
+use obsp::{Map, Size};
 
 use super::canvas::{Canvas, Colour, LINE};
 use super::entities::EntityKind;
@@ -45,15 +45,15 @@ pub(super) fn paint(
     canvas: &mut Canvas,
     view: &View,
     survey: &Survey,
-    world: &World,
+    map: &Map,
     space: Option<&Size>,
     cut: Option<f64>,
     counts: &[(EntityKind, usize)],
 ) {
     let at = DVec2::new(view.legend_left(), view.map_corner().y);
     let mut column = Column { canvas, at };
-    column.line(world.name(), INK);
-    let extent = world.bounds().max - world.bounds().min;
+    column.line(map.name(), INK);
+    let extent = map.bounds().max - map.bounds().min;
     column.line(&format!("{} x {} x {} units", extent.x, extent.y, extent.z), QUIET);
     column.line(
         &match cut {

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 use obsp::geometry::{Aabb, ConvexSolid};
-use obsp::{Size, SizeId, World};
+use obsp::{Map, Size, SizeId};
 
 use super::view::View;
 
@@ -60,21 +60,21 @@ impl Survey {
     /// Looks down every column, from the cut if there is one. `progress` is called with
     /// every row.
     pub(super) fn take(
-        world: &World,
+        map: &Map,
         view: &View,
         cut: Option<f64>,
         space: Option<SizeId>,
         progress: impl Fn(u32),
     ) -> Self {
-        let space = space.map(|id| (id, &world.sizes()[id.index()]));
+        let space = space.map(|id| (id, &map.sizes()[id.index()]));
         let mut pixels = Vec::with_capacity((view.width * view.height) as usize);
         let mut spans = Vec::new();
         for row in 0..view.height {
             progress(row);
             for column in 0..view.width {
                 let at = view.world(column, row).extend(0.0);
-                collect_spans(world, at, &mut spans);
-                pixels.push(look_down(world, at, &spans, cut, space));
+                collect_spans(map, at, &mut spans);
+                pixels.push(look_down(map, at, &spans, cut, space));
             }
         }
         classify_tops(&mut pixels);
@@ -89,10 +89,10 @@ impl Survey {
 
     /// The part of the world that has floors, with some space around it. A brush far out is not
     /// part of the picture. A world without floors is shown whole.
-    pub(super) fn frame(world: &World, cut: Option<f64>) -> Aabb {
-        let all = world.bounds();
+    pub(super) fn frame(map: &Map, cut: Option<f64>) -> Aabb {
+        let all = map.bounds();
         let coarse = View::new(&all, COARSE);
-        let survey = Self::take(world, &coarse, cut, None, |_| ());
+        let survey = Self::take(map, &coarse, cut, None, |_| ());
         let mut frame = Aabb::EMPTY;
         for (column, row) in (0..coarse.height).flat_map(|y| (0..coarse.width).map(move |x| (x, y)))
         {
@@ -127,12 +127,12 @@ fn classify_tops(pixels: &mut [Pixel]) {
 
 /// Collects the spans of all solids on the vertical line through `at`, from the top down. Spans
 /// that overlap are united.
-fn collect_spans(world: &World, at: DVec3, spans: &mut Vec<Span>) {
+fn collect_spans(map: &Map, at: DVec3, spans: &mut Vec<Span>) {
     spans.clear();
-    let all = world.bounds();
+    let all = map.bounds();
     let line = Aabb { min: at.with_z(all.min.z), max: at.with_z(all.max.z) };
-    world.solids_touching(&line, |index| {
-        spans.extend(span(&world.solids()[index as usize], at));
+    map.solids_touching(&line, |index| {
+        spans.extend(span(&map.solids()[index as usize], at));
     });
     spans.sort_by(|a, b| b.high.total_cmp(&a.high));
     spans.dedup_by(|lower, upper| {
@@ -168,7 +168,7 @@ fn span(solid: &ConvexSolid, at: DVec3) -> Option<Span> {
 }
 
 fn look_down(
-    world: &World,
+    map: &Map,
     at: DVec3,
     spans: &[Span],
     cut: Option<f64>,
@@ -182,25 +182,25 @@ fn look_down(
         if below.high > cut {
             return Pixel::Solid;
         }
-        if is_outside(world, at.with_z(cut)) {
+        if is_outside(map, at.with_z(cut)) {
             return Pixel::Nothing;
         }
         // The centre of the box is at the cut.
-        let blocked = |(id, _)| world.is_solid(id, at.with_z(cut).as_vec3());
+        let blocked = |(id, _)| map.is_solid(id, at.with_z(cut).as_vec3());
         return Pixel::Floor(floor(below, space.is_some_and(blocked)));
     }
     // Search the floor below a roof if there is one, otherwise below the sky.
     let under_roof = spans.windows(2).find(|pair| {
         let (roof, ground) = (pair[0].low, pair[1].high);
-        roof - ground >= ROOM && !is_outside(world, at.with_z(0.5 * (roof + ground)))
+        roof - ground >= ROOM && !is_outside(map, at.with_z(0.5 * (roof + ground)))
     });
     let floor = |ground: &Span| {
-        let narrow = |(id, size)| !has_room(world, at, ground.high, id, size);
+        let narrow = |(id, size)| !has_room(map, at, ground.high, id, size);
         floor(ground, space.is_some_and(narrow))
     };
     match under_roof {
         Some(pair) => Pixel::Floor(floor(&pair[1])),
-        None if is_outside(world, at.with_z(spans[0].high + 1.0)) => Pixel::Solid,
+        None if is_outside(map, at.with_z(spans[0].high + 1.0)) => Pixel::Solid,
         None => Pixel::Top(floor(&spans[0])),
     }
 }
@@ -211,18 +211,18 @@ fn floor(span: &Span, too_narrow: bool) -> Floor {
 
 /// Whether a place is solid for the bare point. Everything outside a sealed map is solid, although
 /// no brush is there.
-fn is_outside(world: &World, at: DVec3) -> bool {
-    let point = world.sizes().iter().find(|size| size.is_point());
-    let point = point.and_then(|size| world.size(&size.name));
-    point.is_some_and(|point| world.is_solid(point, at.as_vec3()))
+fn is_outside(map: &Map, at: DVec3) -> bool {
+    let point = map.sizes().iter().find(|size| size.is_point());
+    let point = point.and_then(|size| map.size(&size.name));
+    point.is_some_and(|point| map.is_solid(point, at.as_vec3()))
 }
 
 /// Whether a box has room on the floor at this place.
-fn has_room(world: &World, at: DVec3, floor: f64, id: SizeId, size: &Size) -> bool {
+fn has_room(map: &Map, at: DVec3, floor: f64, id: SizeId, size: &Size) -> bool {
     let lowest = floor + f64::from(size.half_extents.z) + 0.1;
     (0..TRIES).any(|i| {
         let rise = STEP * f64::from(i) / f64::from(TRIES - 1);
         let centre: Vec3 = at.with_z(lowest + rise).as_vec3();
-        !world.is_solid(id, centre)
+        !map.is_solid(id, centre)
     })
 }

@@ -28,7 +28,7 @@ pub(crate) struct Places(Vec<Vec3>);
 impl Places {
     /// The places of `map` that a player with the box of `size` reaches from `points`. The player
     /// walks up ledges that are at most `step_height` units high.
-    pub(crate) fn new(map: &obsp::World, size: SizeId, points: &[DVec3], step_height: f64) -> Self {
+    pub(crate) fn new(map: &obsp::Map, size: SizeId, points: &[DVec3], step_height: f64) -> Self {
         let half = map.sizes()[size.index()].half_extents;
         let mut flood = Flood {
             map,
@@ -58,7 +58,7 @@ impl Places {
 }
 
 struct Flood<'a> {
-    map: &'a obsp::World,
+    map: &'a obsp::Map,
     size: SizeId,
     /// Distance between places, in units.
     stride: f32,
@@ -99,7 +99,7 @@ impl Flood<'_> {
 }
 
 /// The place where a box stops that moves from `from` towards `to`.
-pub(super) fn walk(map: &obsp::World, size: SizeId, from: Vec3, to: Vec3) -> Vec3 {
+pub(super) fn walk(map: &obsp::Map, size: SizeId, from: Vec3, to: Vec3) -> Vec3 {
     match map.find_first_transition(size, from, to) {
         Trace::Clear => to,
         Trace::Hit(hit) => hit.end,

@@ -9,7 +9,7 @@ use crate::test_maps::{block, compiled};
 
 /// A floor at height zero, a wall of one unit across half of it, and a spawn
 /// point.
-pub(in crate::audit) fn room() -> Arc<obsp::World> {
+pub(in crate::audit) fn room() -> Arc<obsp::Map> {
     let floor = block([-512, -512, -16], [512, 512, 0]);
     let wall = block([0, -512, 0], [1, 256, 512]);
     compiled(&(floor + &wall), [-400, -400, 25], "")

@@ -38,7 +38,7 @@ pub(super) enum Exposure {
 /// nearest to a body. The unit `direction` points from the solid to the body. `near` are the solids
 /// around that body.
 pub(super) fn exposure(
-    map: &obsp::World,
+    map: &obsp::Map,
     near: &NearSolids,
     solid: &Part,
     point: DVec3,
@@ -86,7 +86,7 @@ fn supporting(normals: &[DVec3], direction: DVec3) -> Vec<DVec3> {
     normals.to_vec()
 }
 
-fn is_solid(map: &obsp::World, near: &NearSolids, point: DVec3) -> bool {
+fn is_solid(map: &obsp::Map, near: &NearSolids, point: DVec3) -> bool {
     let mut found = false;
     near.visit(map, &Aabb { min: point, max: point }, |index| {
         found = found || map.solids()[index as usize].contains(point);

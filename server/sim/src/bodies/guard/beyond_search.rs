@@ -249,7 +249,7 @@ mod tests {
 
     /// Crates in the air, each with a free distance of 0.15 units.
     struct Scene {
-        map: Arc<obsp::World>,
+        map: Arc<obsp::Map>,
         shapes: Shapes,
         entities: Entities,
         context: StepContext,

@@ -20,7 +20,7 @@ const WAKE_ISLAND_SPEED: f64 = 20.0;
 /// Wakes the sleeping bodies that a moving body touches by `pairs`, or has left since `before`, the
 /// pairs of the last tick. Adds to `pairs` those of the bodies that have woken.
 pub(crate) fn wake_for_tick(
-    map: &obsp::World,
+    map: &obsp::Map,
     shapes: &Shapes,
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,

@@ -14,7 +14,7 @@ use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::context::StepContext;
 use crate::conventions::turn;
-use crate::event::Event;
+use crate::event::WorldEvent;
 use crate::place_error::PlaceError;
 use crate::state::{EntityId, ModelId};
 
@@ -75,7 +75,7 @@ pub(crate) fn deploy(
     arena: &Arena,
     entities: &mut Entities,
     pairs: &[Pair],
-    events: &mut Vec<Event>,
+    events: &mut Vec<WorldEvent>,
     context: &mut StepContext,
 ) {
     for slot in entities.slots_where(|entity| matches!(entity.role, Role::Cargo(_))) {
@@ -95,7 +95,7 @@ pub(crate) fn deploy(
         };
         if let Some(pad) = replace(arena, entities, slot, pad) {
             own(entities, owner, pad);
-            events.push(Event::Deployed { pad });
+            events.push(WorldEvent::Deployed { pad });
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::random::Random;
 
 /// A closed room about the origin: `width` units square, `height` high, floor
 /// at zero.
-pub(super) fn chamber(width: i32, height: i32) -> Arc<obsp::World> {
+pub(super) fn chamber(width: i32, height: i32) -> Arc<obsp::Map> {
     let (half, out) = (width / 2, width / 2 + 16);
     let blocks = [
         ([-out, -out, -16], [out, out, 0]),
@@ -28,7 +28,7 @@ struct Trial {
 }
 
 impl Trial {
-    fn new(map: Arc<obsp::World>) -> Self {
+    fn new(map: Arc<obsp::Map>) -> Self {
         let audit = Audit::new(&map, &shipped()).expect("the map has all sizes");
         Self { world: World::new(map, shipped().into(), CONFIG).expect("a match"), audit }
     }
@@ -232,7 +232,7 @@ fn a_player_who_falls_out_of_the_map_is_back_at_the_end_of_the_tick() {
         let position = world.entity(player).expect("the player is never out of the world").position;
         if world.counters().fallen > 0 {
             assert!(position.distance(spawned) < 1.0, "{position}");
-            assert!(world.events().contains(&Event::Spawned { player }));
+            assert!(world.events().contains(&WorldEvent::Spawned { player }));
             return;
         }
     }

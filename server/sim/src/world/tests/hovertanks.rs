@@ -95,7 +95,7 @@ fn with_pad() -> (World, EntityId, EntityId) {
     let mut events = world.run(1.0, &[(tank, hold)]);
     events.extend(world.run(4.0, &[]));
     let pad = events.iter().find_map(|event| match event {
-        Event::Deployed { pad } => Some(*pad),
+        WorldEvent::Deployed { pad } => Some(*pad),
         _ => None,
     });
     (world, tank, pad.expect("the box became a pad"))
@@ -154,7 +154,8 @@ fn a_box_without_room_for_a_pad_waits() {
     let mut world = World::new(room, shipped().into(), CONFIG).expect("a match");
     let tank = world.join_as(PlayerKind::Hovertank).expect("there is room");
     world.put(tank.slot, DVec3::new(-250.0, 0.0, 100.0), DQuat::IDENTITY);
-    let deployed = |events: &[Event]| events.iter().any(|e| matches!(e, Event::Deployed { .. }));
+    let deployed =
+        |events: &[WorldEvent]| events.iter().any(|e| matches!(e, WorldEvent::Deployed { .. }));
     world.drop_cargo(tank).expect("there is room");
     let events = world.run(3.0, &[(tank, holding(Buttons::JUMP))]);
     assert!(!deployed(&events), "there was room after all: {events:?}");

@@ -9,7 +9,7 @@ use crate::audit::{Audit, Passages};
 use crate::random::Random;
 
 /// A hall of 6,000 by 2,400 units.
-fn hall() -> Arc<obsp::World> {
+fn hall() -> Arc<obsp::Map> {
     let blocks = [
         ([-3000, -1200, -16], [3000, 1200, 0]),
         ([-3000, -1200, 512], [3000, 1200, 528]),

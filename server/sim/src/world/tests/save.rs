@@ -33,7 +33,7 @@ fn a_saved_world_in_which_two_bodies_overlap_is_refused() {
         assert_eq!(places.len(), 1, "the pose occurs once in the save");
         bytes[places[0]..places[0] + to.len()].copy_from_slice(&to);
         match world.restore(&bytes) {
-            Err(LoadError::Overlap(id)) => assert!(refused && id == second, "{id:?}"),
+            Err(LoadWorldError::Overlap(id)) => assert!(refused && id == second, "{id:?}"),
             other => assert!(!refused && other.is_ok(), "{other:?}"),
         }
         if refused {

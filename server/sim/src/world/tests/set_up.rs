@@ -4,7 +4,7 @@ use super::*;
 use crate::counters::Stage;
 
 /// A walled floor that reaches `half` units from the origin.
-fn hall(half: i32) -> Arc<obsp::World> {
+fn hall(half: i32) -> Arc<obsp::Map> {
     let out = half + 16;
     let blocks = [
         ([-half, -half, -16], [half, half, 0]),

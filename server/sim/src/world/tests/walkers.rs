@@ -104,7 +104,7 @@ fn in_the_air_a_player_steers_a_little_and_keeps_speed() {
 }
 
 /// The room with a jump pad at x = -250, whose target is 300 above the middle of the pad.
-fn room_with_pad() -> Arc<obsp::World> {
+fn room_with_pad() -> Arc<obsp::Map> {
     let pad = block([-290, -40, 0], [-210, 40, 8]);
     room_with(&format!(
         "{{\n\"classname\" \"trigger_push\"\n\"target\" \"top\"\n{pad}}}\n\
@@ -168,7 +168,7 @@ fn places_are_those_that_the_games_own_steps_lead_to() {
 }
 
 /// A room with a slope that rises to `height` over `length` units towards -x.
-fn room_with_slope(length: i32, height: i32) -> Arc<obsp::World> {
+fn room_with_slope(length: i32, height: i32) -> Arc<obsp::Map> {
     let slope = crate::test_maps::slope([-length, -2000, 0], [0, 2000, height]);
     let blocks = [
         ([-2100, -2100, -16], [2100, 2100, 0]),

@@ -15,7 +15,7 @@ const RATE: u32 = 60;
 
 /// Plays `ticks` ticks of a match of four walkers. Returns the buffer, the map and the digests of
 /// all ticks.
-fn played(ticks: u64) -> (ReplayBuffer, Arc<obsp::World>, Vec<u64>) {
+fn played(ticks: u64) -> (ReplayBuffer, Arc<obsp::Map>, Vec<u64>) {
     let path =
         crate::matches::map_file::find("arena.obsp", &crate::matches::map_file::folders()).unwrap();
     let map = Arc::new(crate::matches::map_file::load(&path).unwrap());

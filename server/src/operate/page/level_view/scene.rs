@@ -8,7 +8,7 @@ use bytes::Bytes;
 use glam::DVec3;
 use obsp::geometry::Aabb;
 use obsp::model::Model;
-use obsp::{SurfaceTextures, World};
+use obsp::{Map, SurfaceTextures};
 use obsp_proto::control::MapHash;
 use serde::Serialize;
 
@@ -69,7 +69,7 @@ impl From<Aabb> for Bounds {
 }
 
 /// The content of `/scene`: the map, its sizes and grid, and the models, as JSON.
-pub(crate) fn of(map: &World, textures: Option<&SurfaceTextures>, models: &[Model]) -> Bytes {
+pub(crate) fn of(map: &Map, textures: Option<&SurfaceTextures>, models: &[Model]) -> Bytes {
     let sizes: Vec<Size<'_>> = map
         .sizes()
         .iter()

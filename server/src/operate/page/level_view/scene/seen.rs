@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 use obsp::geometry::Polygon;
-use obsp::{SizeId, Trace, World};
+use obsp::{Map, SizeId, Trace};
 
 /// Units by which a point is moved off a surface, to test whether the space in front of the surface
 /// is free.
@@ -23,7 +23,7 @@ const STEPS: u16 = 14;
 
 /// The view of a map from inside.
 pub(super) struct Inside<'a> {
-    map: &'a World,
+    map: &'a Map,
     /// The size of rays, if the map has it.
     point: Option<SizeId>,
     /// The smallest size that cannot leave the map, if rays can.
@@ -32,7 +32,7 @@ pub(super) struct Inside<'a> {
 }
 
 impl<'a> Inside<'a> {
-    pub(super) fn of(map: &'a World) -> Self {
+    pub(super) fn of(map: &'a Map) -> Self {
         let with_ids = map.sizes().iter().filter_map(|size| Some((map.size(&size.name)?, size)));
         let point = with_ids.clone().find(|(_, size)| size.is_point()).map(|(id, _)| id);
         let sealed = with_ids.filter(|(id, _)| map.is_sealed_for(*id));

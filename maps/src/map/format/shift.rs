@@ -1,0 +1,86 @@
+use std::collections::BTreeMap;
+
+use bincode::{BorrowDecode, Encode};
+use glam::Vec3;
+
+use super::list::List;
+use crate::map::shift::{InvalidShiftTree, Kind, ShiftTree, Unlinked};
+
+/// A shift tree. Each plane is stored once, in the order in which the branches, in
+/// pre-order, first refer to it.
+#[derive(Encode, BorrowDecode)]
+pub(super) struct ShiftRecord {
+    root: KindRecord,
+    planes: List<PlaneRecord>,
+    branches: List<BranchRecord>,
+}
+
+#[derive(Clone, Copy, Encode, BorrowDecode)]
+struct PlaneRecord {
+    normal: [f32; 3],
+    distance: f32,
+}
+
+#[derive(Encode, BorrowDecode)]
+struct BranchRecord {
+    plane: u32,
+    front: KindRecord,
+    back: KindRecord,
+}
+
+#[derive(Clone, Copy, Encode, BorrowDecode)]
+enum KindRecord {
+    Empty,
+    Solid,
+    Branch,
+}
+
+impl ShiftRecord {
+    pub(super) fn of(tree: &ShiftTree) -> Self {
+        let mut known = BTreeMap::new();
+        let mut planes = Vec::new();
+        let mut branches = Vec::with_capacity(tree.branches().len());
+        for branch in tree.branches() {
+            let plane = PlaneRecord { normal: branch.normal.into(), distance: branch.distance };
+            let bits = (plane.normal.map(f32::to_bits), plane.distance.to_bits());
+            let plane = *known.entry(bits).or_insert_with(|| {
+                planes.push(plane);
+                planes.len() as u32 - 1
+            });
+            let [front, back] = [branch.front, branch.back].map(|link| link.kind().into());
+            branches.push(BranchRecord { plane, front, back });
+        }
+        Self { root: tree.root().kind().into(), planes: List(planes), branches: List(branches) }
+    }
+
+    pub(super) fn into_tree(self) -> Result<ShiftTree, InvalidShiftTree> {
+        let unlinked = |(i, branch): (usize, BranchRecord)| {
+            let plane = self.planes.0.get(branch.plane as usize);
+            let PlaneRecord { normal, distance } = *plane.ok_or(InvalidShiftTree::Plane(i))?;
+            let children = [branch.front.into(), branch.back.into()];
+            Ok(Unlinked { normal: Vec3::from(normal), distance, children })
+        };
+        let branches = self.branches.0.into_iter().enumerate().map(unlinked);
+        ShiftTree::new(self.root.into(), branches.collect::<Result<_, _>>()?)
+    }
+}
+
+impl From<Kind> for KindRecord {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Empty => Self::Empty,
+            Kind::Solid => Self::Solid,
+            Kind::Branch => Self::Branch,
+        }
+    }
+}
+
+impl From<KindRecord> for Kind {
+    fn from(record: KindRecord) -> Self {
+        match record {
+            KindRecord::Empty => Self::Empty,
+            KindRecord::Solid => Self::Solid,
+            KindRecord::Branch => Self::Branch,
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The distance from a point to the nearest surface.
+
+use arrayvec::ArrayVec;
+use glam::Vec3;
+
+use super::onion::{Child, MAX_DEPTH, OnionTree, Target, rounding};
+use crate::spaces::SizeId;
+
+/// The surface nearest to a point, by the planes of the tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Near {
+    /// Unit normal of the surface, towards the point.
+    pub normal: Vec3,
+    /// Distance along the normal in units, not above the true distance.
+    pub distance: f32,
+}
+
+/// The surroundings of a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Clearance {
+    /// Nothing solid within the radius.
+    Clear,
+    /// A surface within the radius.
+    Near(Near),
+    /// The point itself is in solid.
+    Inside,
+}
+
+impl OnionTree {
+    /// The surface nearest to `point` that is solid for `size` and within `radius`.
+    ///
+    /// A solid leaf lies beyond every plane that is crossed on the path down to the leaf, so it is
+    /// at least as far as the farthest of these planes. Of all leaves within the radius, the
+    /// nearest counts.
+    pub(crate) fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
+        if self.is_solid(size, point) {
+            return Clearance::Inside;
+        }
+        let rounding = rounding(point);
+        let mut found = Clearance::Clear;
+        // The radius shrinks to the distance of the nearest leaf so far.
+        let mut radius = radius;
+        // The children beyond planes that are still to be searched, each with the farthest plane
+        // that is crossed on the path to it.
+        let mut waiting: ArrayVec<(Child, Near), MAX_DEPTH> = ArrayVec::new();
+        let (mut child, mut crossed) = (self.root(), None::<Near>);
+        loop {
+            let (solid, index) = match child.target() {
+                Target::Leaf(solidity) => (Some(solidity.contains(size)), 0),
+                Target::Node(index) => (self.nodes()[index as usize].uniform(size), index),
+            };
+            if let Some(solid) = solid {
+                if solid {
+                    let Some(near) = crossed else { return Clearance::Inside };
+                    (radius, found) = (near.distance, Clearance::Near(near));
+                }
+                let next = loop {
+                    match waiting.pop() {
+                        // A nearer leaf may have been found since this child was pushed.
+                        Some((_, near)) if near.distance >= radius => (),
+                        next => break next,
+                    }
+                };
+                let Some((next, near)) = next else { return found };
+                (child, crossed) = (next, Some(near));
+                continue;
+            }
+            let node = &self.nodes()[index as usize];
+            let distance = node.signed_distance(point);
+            let (here, beyond, normal) = if distance >= 0.0 {
+                (node.front, node.back, node.normal)
+            } else {
+                (node.back, node.front, -node.normal)
+            };
+            let distance = distance.abs();
+            if distance < radius {
+                let farther = crossed.filter(|near| near.distance >= distance);
+                waiting.push((beyond, farther.unwrap_or(Near { normal, distance })));
+            }
+            // A point on a plane touches solids on either side of it.
+            if node.rounded(distance, rounding) == 0.0 {
+                crossed = crossed.or(Some(Near { normal: -normal, distance: 0.0 }));
+            }
+            child = here;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CompileOptions, Map, Source, Spaces, compile};
+
+    /// A block of 64 units about the origin, alone.
+    fn block() -> Map {
+        let text = "{ \"classname\" \"worldspawn\" {
+            ( 32 0 0 ) ( 32 0 1 ) ( 32 1 0 ) t 0 0 0 1 1
+            ( -32 0 0 ) ( -32 1 0 ) ( -32 0 1 ) t 0 0 0 1 1
+            ( 0 32 0 ) ( 1 32 0 ) ( 0 32 1 ) t 0 0 0 1 1
+            ( 0 -32 0 ) ( 0 -32 1 ) ( 1 -32 0 ) t 0 0 0 1 1
+            ( 0 0 32 ) ( 0 1 32 ) ( 1 0 32 ) t 0 0 0 1 1
+            ( 0 0 -32 ) ( 1 0 -32 ) ( 0 1 -32 ) t 0 0 0 1 1 } }";
+        let source = Source::from_text("block", text);
+        let compiled =
+            compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| {});
+        compiled.expect("the block compiles").map
+    }
+
+    #[test]
+    fn the_nearest_face_is_found_from_all_sides_and_only_within_the_radius() {
+        let map = block();
+        let size = map.size("point").expect("a default size");
+        for axis in [Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z] {
+            let aside = Vec3::new(0.5, 0.25, 0.125) * (Vec3::ONE - axis.abs());
+            let point = axis * 32.25 + aside;
+            let distance = (point.dot(axis) - 32.0).abs();
+            let near = Clearance::Near(Near { normal: axis, distance });
+            assert_eq!(map.clearance(size, point, 1.0), near);
+            assert_eq!(map.clearance(size, point, distance * 0.5), Clearance::Clear);
+        }
+        assert_eq!(map.clearance(size, Vec3::ONE, 1.0), Clearance::Inside);
+    }
+
+    #[test]
+    fn by_an_edge_the_distance_is_never_too_great() {
+        let map = block();
+        let size = map.size("point").expect("a default size");
+        let Clearance::Near(near) = map.clearance(size, Vec3::new(32.3, 32.4, 0.0), 1.0) else {
+            panic!("the trace did not meet the edge")
+        };
+        assert!(near.distance <= 0.5 && near.distance >= 0.3, "{near:?}");
+    }
+}
