@@ -11,6 +11,7 @@ use toml::{Table, Value};
 use super::environment;
 use super::parse::{truth, variable};
 use super::spelling::did_you_mean;
+use crate::common::regular_file;
 use crate::server::options::Options;
 
 /// The option that names the file.
@@ -34,7 +35,8 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
         let message = format!("{place} {}: {what}\n", Path::new(&path).display());
         Error::raw(ErrorKind::ValueValidation, message)
     };
-    let text = obsp::text::read(&path).map_err(|error| wrong(error.to_string()))?;
+    let read = regular_file::read_text(Path::new(&path), regular_file::LARGEST);
+    let text = read.map_err(|error| wrong(regular_file::explain(Path::new(&path), &error)))?;
     let table: Table = text.parse().map_err(|error| wrong(fault(&text, &error)))?;
     let typed = names(&arguments);
     let mut arguments = arguments.into_iter();
