@@ -359,6 +359,7 @@ fn a_server_that_cannot_start_says_what_to_do() {
     let taken = Options { listen: vec![running.local_addr()], ..options(1) };
     let error = Server::start(&taken).unwrap_err().to_string();
     assert!(error.contains("--listen") && error.contains("another program"), "{error}");
+    assert!(error.contains("another option of this server"), "{error}");
     let taken = Options { pages: PageOptions::at(running.http_addr()), ..options(1) };
     let error = Server::start(&taken).unwrap_err().to_string();
     assert!(error.contains("--http"), "{error}");

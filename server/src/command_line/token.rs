@@ -53,6 +53,15 @@ pub struct TokenOptions {
     pub user_data: String,
 }
 
+/// The way out if a key cannot be written.
+fn way_out(error: &std::io::Error) -> &'static str {
+    if error.kind() == std::io::ErrorKind::AlreadyExists {
+        "; an existing file is kept: use its key, or name another file"
+    } else {
+        ""
+    }
+}
+
 /// Why there is no token.
 #[derive(Debug, Error)]
 pub enum TokenCommandError {
@@ -60,7 +69,7 @@ pub enum TokenCommandError {
     #[error(transparent)]
     Key(#[from] StartError),
     /// The key cannot be written.
-    #[error("cannot write a key to {}: {source}; an existing file is kept: use its key, or name another file", .path.display())]
+    #[error("cannot write a key to {}: {source}{}", .path.display(), way_out(.source))]
     Write {
         /// The file.
         path: PathBuf,

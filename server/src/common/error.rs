@@ -237,7 +237,10 @@ pub enum StartError {
 fn way_out(error: &io::Error, option: &str) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            format!("; another program has this address: stop it, or choose another with {option}")
+            format!(
+                "; another program has this address, or another option of this server names it: \
+                 stop that program, or choose another address with {option}"
+            )
         }
         io::ErrorKind::AddrNotAvailable => {
             format!("; no interface of this machine has this address: choose another with {option}")

@@ -11,7 +11,7 @@
 //! file.
 
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -50,6 +50,19 @@ pub(crate) fn write(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<(
     write_by(path, bytes, readers, |from, to| fs::rename(from, to), sync_folder)
 }
 
+/// Whether [`write`] could replace the file at `path`, or make it. Nothing is changed.
+///
+/// # Errors
+/// The system's error, with which writing would fail.
+pub(crate) fn try_out(path: &Path) -> io::Result<()> {
+    let target = behind_links(path)?;
+    let beside = beside(&target);
+    match write_beside(&beside, &[], true, Readers::Owner) {
+        Ok(_) => fs::remove_file(&beside),
+        Err(error) => open_to_write(&target).map(|_| ()).map_err(|_| error),
+    }
+}
+
 /// Like [`write`], with the functions that put the new file in place and sync its folder.
 fn write_by(
     path: &Path,
@@ -66,7 +79,8 @@ fn write_by(
     };
     let beside = beside(&target);
     let replaced = write_beside(&beside, bytes, old.is_some(), readers).and_then(|new| {
-        let kept = old.as_ref().map_or(Ok(Ok(())), |old| take_after(&new, old, &target))?;
+        let kept =
+            old.as_ref().map_or(Ok(Ok(())), |old| take_after(&new, old, &target, readers))?;
         new.sync_all()?;
         rename(&beside, &target)?;
         Ok(kept)
@@ -144,7 +158,12 @@ fn write_beside(beside: &Path, bytes: &[u8], replaces: bool, readers: Readers) -
 /// Gives the new file the old one's owner and mode. If the server may not change the owner, and may
 /// not write the old file in place either, the new file belongs to the server, and the cause is
 /// returned.
-fn take_after(new: &File, old: &Metadata, target: &Path) -> io::Result<io::Result<()>> {
+fn take_after(
+    new: &File,
+    old: &Metadata,
+    target: &Path,
+    readers: Readers,
+) -> io::Result<io::Result<()>> {
     let kept = keep_owner(new, old);
     if let Err(error) = &kept
         && (!forbids_replacing(error) || open_to_write(target).is_ok())
@@ -152,8 +171,24 @@ fn take_after(new: &File, old: &Metadata, target: &Path) -> io::Result<io::Resul
         return kept.map(Ok);
     }
     // The mode comes after the owner, because a change of the owner may take bits from it.
-    new.set_permissions(old.permissions())?;
+    new.set_permissions(permissions(old, readers))?;
     Ok(kept)
+}
+
+/// The permissions of the old file, but never such that all users may read a secret.
+#[cfg(unix)]
+fn permissions(old: &Metadata, readers: Readers) -> Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = old.permissions().mode();
+    match readers {
+        Readers::Usual => Permissions::from_mode(mode),
+        Readers::Owner => Permissions::from_mode(mode & !0o007),
+    }
+}
+
+#[cfg(not(unix))]
+fn permissions(old: &Metadata, _: Readers) -> Permissions {
+    old.permissions()
 }
 
 /// Logs a warning if a replaced file could not keep its owner or group, or if its folder could not

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 use thiserror::Error;
+use tracing::warn;
 
 use super::admission::Shares;
 use crate::common::address_key::AddressKey;
@@ -214,7 +215,14 @@ fn read(options: &JoiningOptions, tagger: &Tagger) -> Result<Rules, DoorError> {
     });
     let allowed =
         read_file("--allow", options.allow.as_deref(), |text| AllowList::parse(text, tagger));
-    Ok(Rules { password: password?, allowed: allowed? })
+    let rules = Rules { password: password?, allowed: allowed? };
+    if rules.allowed.as_ref().is_some_and(|list| list.len() == 0) {
+        warn!(
+            "the list of --allow has no entries, so nobody may play; the disk may have been full \
+             when it was written"
+        );
+    }
+    Ok(rules)
 }
 
 /// Reads the file that an option names, if it names one.

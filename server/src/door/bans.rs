@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use tracing::warn;
 
 use crate::common::address_prefix::{AddressPrefix, TooBroad};
 use crate::common::clock::{Reading, Steps};
@@ -154,6 +155,13 @@ impl Bans {
     pub(crate) fn read(fixed: Vec<AddressPrefix>, file: Option<&Path>) -> Result<Self, BanError> {
         let fixed = checked(fixed)?;
         let bans = file.map(in_file).transpose()?.flatten().unwrap_or_default();
+        if let Some((path, Err(error))) = file.map(|path| (path, state_file::try_out(path))) {
+            warn!(
+                "{} cannot be written: {error}; what is added to it while the server runs holds \
+                 only until the server ends",
+                path.display()
+            );
+        }
         Ok(Self {
             file: file.map(Path::to_owned),
             lists: Mutex::new(Lists { fixed, bans, own: HashMap::new() }),

@@ -11,6 +11,7 @@ use toml::{Table, Value};
 use super::environment;
 use super::parse::{truth, variable};
 use super::spelling::did_you_mean;
+use crate::common::regular_file;
 use crate::server::options::Options;
 
 /// The option that names the file.
@@ -34,7 +35,8 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
         let message = format!("{place} {}: {what}\n", Path::new(&path).display());
         Error::raw(ErrorKind::ValueValidation, message)
     };
-    let text = obsp::text::read(&path).map_err(|error| wrong(error.to_string()))?;
+    let read = regular_file::read_text(Path::new(&path), regular_file::LARGEST);
+    let text = read.map_err(|error| wrong(regular_file::explain(Path::new(&path), &error)))?;
     let table: Table = text.parse().map_err(|error| wrong(fault(&text, &error)))?;
     let typed = names(&arguments);
     let mut arguments = arguments.into_iter();
@@ -42,7 +44,11 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
     let command = Options::command();
     for (key, value) in &table {
         let known = command.get_arguments().find(|known| known.get_long() == Some(key));
-        let Some(known) = known.filter(|_| key != "config") else {
+        if key == "config" {
+            let way_out = format!("name one file, by {OPTION} or {VARIABLE}");
+            return Err(wrong(format!("a file of options cannot name another one; {way_out}")));
+        }
+        let Some(known) = known else {
             let known = command.get_arguments().filter_map(|option| option.get_long());
             let way_out = did_you_mean(key, &known.collect::<Vec<_>>());
             return Err(wrong(format!("there is no option {key}; {way_out}")));

@@ -215,6 +215,17 @@ fn a_file_that_says_nonsense_is_named() {
     }
     let error = with_file("misspelt", "map = 'a'\ntickrate = 30", "").unwrap_err().to_string();
     assert!(error.contains("no option tickrate; did you mean tick-rate?"), "{error}");
+    let error = with_file("chain", "config = 'b.toml'", "").unwrap_err().to_string();
+    assert!(error.contains("a file of options cannot name another one"), "{error}");
+}
+
+/// Symptom: the server read a device without an end.
+#[cfg(unix)]
+#[test]
+fn a_device_is_not_read_as_a_file() {
+    let arguments = ["server", "--config", "/dev/zero"].map(OsString::from).to_vec();
+    let error = super::file::with_file(arguments).unwrap_err().to_string();
+    assert!(error.contains("/dev/zero") && error.contains("device"), "{error}");
 }
 
 /// Symptom: the first file was silently not read.

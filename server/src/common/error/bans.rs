@@ -14,7 +14,7 @@ pub(crate) const MOST: usize = 10_000;
 #[derive(Debug, Error)]
 pub enum BanError {
     /// The file cannot be read.
-    #[error("cannot read the bans in {}: {source}", .path.display())]
+    #[error("cannot read the bans or mutes in {}: {source}", .path.display())]
     Read {
         /// The path of the file.
         path: PathBuf,
@@ -30,7 +30,7 @@ pub enum BanError {
         message: String,
     },
     /// The file cannot be written.
-    #[error("cannot write the bans to {}: {source}; they hold until the server ends", .path.display())]
+    #[error("cannot write the bans or mutes to {}: {source}; they hold until the server ends", .path.display())]
     Write {
         /// The path of the file.
         path: PathBuf,

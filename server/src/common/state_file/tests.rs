@@ -54,6 +54,26 @@ fn the_mode_is_kept_and_a_secret_is_for_its_owner_alone() {
     }
     write(&key, b"x", Readers::Owner).unwrap();
     assert_eq!(mode(&key), 0o600);
+    // A file that stood there empty, for all to read, gets a secret. The owner's group may be meant.
+    for (before, after) in [(0o644, 0o640), (0o666, 0o660), (0o600, 0o600)] {
+        fs::set_permissions(&key, fs::Permissions::from_mode(before)).unwrap();
+        write(&key, b"x", Readers::Owner).unwrap();
+        assert_eq!(mode(&key), after);
+    }
+}
+
+#[test]
+fn a_file_is_tried_out_without_a_change() {
+    let folder = Folder::new("tried");
+    let path = folder.0.join("bans.toml");
+    try_out(&path).unwrap();
+    assert_eq!(folder.names(), [""; 0]);
+    fs::write(&path, "old").unwrap();
+    try_out(&path).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(folder.names(), ["bans.toml"]);
+    let missing = try_out(&folder.0.join("missing/bans.toml")).unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
 }
 
 #[cfg(unix)]

@@ -193,7 +193,7 @@ fn a_file_that_was_edited_is_read_again_and_a_wrong_one_lifts_nobody() {
     }
     fs::remove_file(&path).unwrap();
     let error = bans.reload(vec![fixed]).unwrap_err().to_string();
-    assert!(error.contains("cannot read the bans"), "{error}");
+    assert!(error.contains("cannot read the bans or mutes"), "{error}");
     assert!(bans.is_banned(first, Some(8), 6));
     fs::write(&path, "").unwrap();
     assert_eq!(bans.reload(Vec::new()).unwrap().len(), 2);

@@ -8,7 +8,7 @@ use std::fs::remove_file;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use tracing::{info, warn};
 
@@ -16,6 +16,7 @@ use super::Latest;
 use super::file::{Lock, is_recording};
 use super::new_file::MOST_NUMBERED;
 use super::options::RetentionOptions;
+use crate::common::clock::{Clock, Reading, Steps};
 use crate::common::regular_file::open_regular_in;
 use crate::common::stop::Stop;
 
@@ -39,6 +40,18 @@ struct Limits {
     count: Option<u32>,
     age: Option<Duration>,
     bytes: Option<u64>,
+}
+
+/// The limit of the recordings' age, by a clock that may be set.
+///
+/// The ages of files come from the wall clock. If it is set forward, recordings look older by the
+/// whole step. So the limit is raised by the step until it has passed once.
+#[derive(Debug)]
+struct AgeLimit {
+    most: Option<Duration>,
+    steps: Steps,
+    /// The elapsed time at which the clock was set forward, and by how much.
+    forward: Vec<(Duration, Duration)>,
 }
 
 /// A recording that nobody writes any more.
@@ -71,15 +84,36 @@ impl Keeper {
     /// Checks the folder at once, each minute, and whenever a recording was finished, until the
     /// server ends.
     pub(crate) fn run(&self, stop: &Stop) {
-        let mut seen = None::<(Instant, u64)>;
+        let clock = Clock::default();
+        let mut age = AgeLimit::new(self.limits.age, clock.now());
+        let mut seen = None::<(Duration, u64)>;
         while !stop.is_requested() {
             let finished = self.latest.finished();
-            if seen.is_none_or(|(then, known)| known != finished || then.elapsed() >= INTERVAL) {
-                seen = Some((Instant::now(), finished));
-                self.latest.note_deleted(keep(&self.path, self.limits, SystemTime::now()));
+            let now = clock.now();
+            if seen.is_none_or(|(then, known)| {
+                known != finished || now.elapsed.saturating_sub(then) >= INTERVAL
+            }) {
+                seen = Some((now.elapsed, finished));
+                let limits = Limits { age: age.at(now), ..self.limits };
+                self.latest.note_deleted(keep(&self.path, limits, now.wall));
             }
             std::thread::sleep(POLL_INTERVAL);
         }
+    }
+}
+
+impl AgeLimit {
+    fn new(most: Option<Duration>, now: Reading) -> Self {
+        Self { most, steps: Steps::since(now), forward: Vec::new() }
+    }
+
+    /// The limit now.
+    fn at(&mut self, now: Reading) -> Option<Duration> {
+        let most = self.most?;
+        let step = self.steps.next(now).and_then(|seconds| u64::try_from(seconds).ok());
+        self.forward.extend(step.map(|seconds| (now.elapsed, Duration::from_secs(seconds))));
+        self.forward.retain(|&(at, _)| now.elapsed.saturating_sub(at) <= most);
+        Some(self.forward.iter().fold(most, |most, &(_, step)| most.saturating_add(step)))
     }
 }
 
@@ -242,6 +276,28 @@ mod tests {
         assert_eq!(folder.names(), ["match.obsr", "match.obsr.2"]);
         // A clock that was set back makes no recording too old.
         assert_eq!(keep(&path, limits(1), now - Duration::from_secs(3600)), 0);
+    }
+
+    /// A machine without a battery boots in the past, and its clock is set while a match is played.
+    #[test]
+    fn a_clock_that_is_set_forward_makes_no_recording_too_old() {
+        let (folder, path, now) = three("keeper-step");
+        let unix = now.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+        let clock = Clock::by_hand(unix);
+        let mut age = AgeLimit::new(Some(Duration::from_secs(3600)), clock.now());
+        let mut deleted = || {
+            let now = clock.now();
+            keep(&path, Limits { age: age.at(now), ..Limits::default() }, now.wall)
+        };
+        assert_eq!(deleted(), 0);
+        clock.set(unix + 26 * 365 * 86_400);
+        assert_eq!(deleted(), 0);
+        clock.pass(Duration::from_secs(3500));
+        assert_eq!(deleted(), 0);
+        // The recordings are as old as this by now.
+        clock.pass(Duration::from_secs(200));
+        assert_eq!(deleted(), 3);
+        assert_eq!(folder.names(), [""; 0]);
     }
 
     #[test]

@@ -171,11 +171,11 @@ fn administrators(key: &hmac::Key, text: &str) -> Result<Vec<Administrator>, Str
     }
     if administrators.is_empty() {
         let seen = if text.trim().is_empty() {
-            "the file is empty; the disk may have been full when it was written"
+            "the file is empty (the disk may have been full when it was written)"
         } else {
-            "the file holds only comments"
+            "the file holds only comments, and no token"
         };
-        return Err(format!("{seen}, and no token; write a name and a token on each line"));
+        return Err(format!("{seen}; write a name and a token on each line"));
     }
     Ok(administrators)
 }
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_used_says_why() {
         for (text, says) in [
-            ("", "the file is empty"),
+            ("", "was written); write a name and a token"),
             ("# none yet", "only comments, and no token"),
             ("-----BEGIN CERTIFICATE-----", "line 1: this is PEM"),
             (

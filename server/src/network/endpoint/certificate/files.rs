@@ -52,6 +52,8 @@ pub(super) fn read(
 fn text(path: &Path) -> Result<Vec<u8>, String> {
     let bytes = regular_file::read(path, regular_file::LARGEST)
         .map_err(|error| regular_file::explain(path, &error))?;
+    // Editors may write a byte order mark, which would hide the first section.
+    let bytes = obsp::text::bytes_without_mark(&bytes).map_err(|wide| wide.to_string())?.to_vec();
     if bytes.trim_ascii().is_empty() {
         return Err(
             "the file is empty; it may be written at this moment, or the disk was full when \
@@ -257,6 +259,10 @@ mod tests {
         // One file may hold both, with other sections and text between them.
         let both = format!("text\n{key}{certificate}").replace('\n', "\r\n");
         assert_eq!(folder.refusal(&both, &both), "");
+        // An editor may write a byte order mark.
+        assert_eq!(folder.refusal(format!("\u{feff}{certificate}"), format!("\u{feff}{key}")), "");
+        let wide = folder.refusal([0xff, 0xfe, b'-', 0], &key);
+        assert!(wide.contains("save it as UTF-8"), "{wide}");
         let cut = &certificate[..certificate.len() - 30];
         for (certificate, says) in [
             ("", "the file is empty"),
