@@ -390,7 +390,7 @@ class Page {
     else this.score.show(this.roster, this.play ? this.play.slot : this.view.followed);
     this.operators.show(this.shown.length, this.newestTick() ?? this.store.tick);
     this.current.show();
-    joinTeams(this.store.values.teams ?? []);
+    joinTeams(this.store.values.teams);
     this.tell();
   }
 }
