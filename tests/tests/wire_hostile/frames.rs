@@ -22,6 +22,9 @@ const FULL: usize = 1100;
 
 const FLOODING: &str = "game_disconnects_total{reason=\"flooding\"}";
 
+/// The limit that ends these floods. The limit of packets would end them, too, but not slower ones.
+const LIMIT: &str = "game_limits_hit_total{limit=\"control_frames\"}";
+
 /// What came of a flood.
 #[derive(Debug)]
 struct Flooded {
@@ -84,6 +87,7 @@ async fn costs_only_its_sender(name: &str, packet: impl Fn(u64) -> Vec<u8> + Sen
     if closed.by_application {
         assert!(packets > 100, "so few packets are no flood");
         assert_eq!(metric(&running, FLOODING).await, 1.0, "{closed:?}");
+        assert_eq!(metric(&running, LIMIT).await, 1.0, "another limit was hit");
     }
     end(running).await;
 }
@@ -197,6 +201,7 @@ async fn a_stranger_is_sent_little(moves: bool) {
     assert!(packets > 1000, "so few packets are no flood");
     assert!(bytes > 0, "no challenge was answered, so nothing was tried");
     assert!(thrown_out.is_some(), "the flooder is not thrown out");
+    assert_eq!(metric(&running, LIMIT).await, 1.0, "another limit was hit");
     assert!(bytes < 1 << 20, "a stranger was sent {bytes} bytes");
     end(running).await;
 }
