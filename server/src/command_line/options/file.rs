@@ -4,8 +4,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::error::ErrorKind;
-use clap::{CommandFactory, Error};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory, Error};
 use toml::{Table, Value};
 
 use super::environment;
@@ -80,8 +80,26 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
         }
         all.push(format!("--{key}={value}").into());
     }
+    if let Some(fault) = wrong_value(&command, &all, &table) {
+        return Err(wrong(fault));
+    }
     all.extend(arguments);
     Ok(all)
+}
+
+/// The first value of the file that its option does not take, and the reason. Once the words of the
+/// file are mixed with the others, nobody can tell where a value comes from.
+fn wrong_value(command: &Command, words: &[OsString], table: &Table) -> Option<String> {
+    let error = command.clone().try_get_matches_from(words).err()?;
+    let is_of_value = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue);
+    // A wrong value of an environment variable is not the file's.
+    let option = match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(option) => option.strip_prefix("--")?.split([' ', '=']).next()?,
+        _ => return None,
+    };
+    let text = error.to_string();
+    let reason = text.strip_prefix("error: ").unwrap_or(&text).split("\n\n").next()?;
+    (is_of_value && table.contains_key(option)).then(|| reason.to_owned())
 }
 
 /// The place of a fault in the file, and the reason. The message does not quote the line, because

@@ -219,6 +219,23 @@ fn a_file_that_says_nonsense_is_named() {
     assert!(error.contains("a file of options cannot name another one"), "{error}");
 }
 
+/// Symptom: the error named neither the file nor that the value was in one.
+#[test]
+fn a_value_that_no_option_takes_is_told_with_its_file() {
+    for (text, says) in [
+        ("map = 'a'\nmax-players = 'four'", "'four' for '--max-players"),
+        ("map = 'a'\nlisten = 'nowhere'", "'nowhere' for '--listen"),
+        ("map = 'a'\nlog-format = 'yaml'", "'yaml' for '--log-format"),
+    ] {
+        let error = with_file("value", text, "--seed 1").unwrap_err().to_string();
+        assert!(error.contains("--config") && error.contains("/value-"), "{error}");
+        assert!(error.contains(says) && error.lines().count() < 4, "{error}");
+    }
+    // The command line's own values are not the file's.
+    let error = with_file("value", "map = 'a'", "--max-players four").unwrap_err().to_string();
+    assert!(!error.contains("/value-"), "{error}");
+}
+
 /// Symptom: the server read a device without an end.
 #[cfg(unix)]
 #[test]
