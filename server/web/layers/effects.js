@@ -44,6 +44,8 @@ export class Effects {
     this.hurts = new Map();
     /** @type {(effect: any) => void} called with each effect when it is shown */
     this.seen = () => {};
+    /** @type {(tick: number) => void} called with the tick of each own ray of which the server tells */
+    this.fired = () => {};
     this.reset();
   }
 
@@ -90,6 +92,7 @@ export class Effects {
     for (const effect of told) {
       const { what, player, by, tick } = effect;
       const isOwn = this.own !== null && (what === "ray" ? player : what === "hurt" ? by : null) === this.own;
+      if (what === "ray" && isOwn) this.fired(tick);
       if (what === "ray" && isOwn && this.confirm(tick)) continue;
       (isOwn ? this.begun : this.waiting).push(effect);
     }

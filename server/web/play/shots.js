@@ -33,6 +33,18 @@ export class Trigger {
   }
 
   /**
+   * Notes a shot of which the server tells. A command that reached the server late fires in a later tick
+   * than the page thought, and the weapon is loaded later.
+   *
+   * @param {Weapon} weapon
+   * @param {number} tick
+   * @param {number} tickRate
+   */
+  fired(weapon, tick, tickRate) {
+    this.loadedAt = Math.max(this.loadedAt, tick + Math.ceil(weapon.refire_seconds * tickRate));
+  }
+
+  /**
    * Pulls the trigger.
    *
    * @param {number} buttons that are pressed

@@ -28,6 +28,20 @@ test("a weapon fires again as soon as the server has loaded it, and not before",
   assert.equal(pull(trigger, GRENADE, 268).weapon.kind, "grenade");
 });
 
+test("a shot that the server took late loads the weapon late", () => {
+  const trigger = new Trigger();
+  const effects = new Effects();
+  effects.own = 3;
+  effects.fired = (tick) => trigger.fired(WEAPONS[0], tick, 60);
+  assert.equal(pull(trigger, RAY, 100).tick, 100);
+  effects.take([{ what: "ray", player: 4, tick: 109 }, { what: "ray", player: 3, tick: 103 }]);
+  assert.equal(pull(trigger, RAY, 126), null);
+  assert.equal(pull(trigger, RAY, 127).tick, 127);
+  // The server's word on an earlier shot changes nothing.
+  effects.take([{ what: "ray", player: 3, tick: 103 }]);
+  assert.equal(pull(trigger, RAY, 151).tick, 151);
+});
+
 test("a page that draws slowly tells the tick of the shot, not that of the picture", () => {
   const trigger = new Trigger();
   assert.equal(pull(trigger, RAY, 100, 105).tick, 100);
