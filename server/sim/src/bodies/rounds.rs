@@ -107,11 +107,9 @@ impl<'a> Rounds<'a> {
     pub(crate) fn advance(&mut self, proposals: &[Proposal]) -> Vec<Remainder> {
         let space = Space { map: self.map, shapes: self.shapes, entities: self.entities };
         let planes = |slot, other| self.pairs.known(slot, other);
-        let advances = space.advance(proposals, &self.neighbours, planes, self.context);
+        let mut stopped = Vec::new();
         self.changed.clear();
-        // All bodies reach their new places before any of them takes an impact. An impulse acts on
-        // both bodies at one point, so each arm must begin where its body is at the impact.
-        for advance in &advances {
+        for advance in space.advance(proposals, &self.neighbours, planes, self.context) {
             let Some(placement) = advance.placement else {
                 self.outcome.overlapping.push(advance.slot);
                 continue;
@@ -123,9 +121,6 @@ impl<'a> Rounds<'a> {
             if !advance.stuck {
                 self.changed.push(advance.slot);
             }
-        }
-        let mut stopped = Vec::new();
-        for advance in advances.into_iter().filter(|advance| advance.placement.is_some()) {
             if let Some((blocker, impact)) = &advance.stop {
                 self.note_stop(&advance, *blocker, impact);
                 self.apply_impact(advance.slot, *blocker, impact);
