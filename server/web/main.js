@@ -67,7 +67,6 @@ class Page {
     const isOn = (/** @type {string} */ name) => this.switches.isOn(name) || (name === "hits" && this.play !== null);
     this.layers = new Layers(this.renderer, isOn, () => this.newestTick());
     this.layers.effects.seen = (effect) => this.play?.saw(effect, this.shown);
-    this.layers.effects.fired = (tick) => this.play?.fired(tick);
     const { store, picture, renderer, camera, layers, switches } = this;
     this.view = new View({ store, picture, renderer, camera, layers, switches, labels: new Labels(find("#labels", HTMLElement)) });
     this.watching = new Watching(store, this);

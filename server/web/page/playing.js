@@ -52,6 +52,7 @@ export class Playing {
       lost: (/** @type {{message: string, until: number}} */ { message, until }) => page.tellLine({ state: "rejoining", message, until }),
       ended: (/** @type {import("../link/connection.js").Ended} */ { message, advice }) => acts.ended([message, advice].filter(Boolean).join(" "), this.wasIn),
     }, { command: (act, rest) => this.command(act, rest), scores: acts.scores });
+    page.layers.effects.fired = (tick) => this.fired(tick);
     /** @type {?number} the tick that is shown; null before there is one */
     this.tick = null;
   }
@@ -91,6 +92,17 @@ export class Playing {
     layers.effects.own = this.play.slot;
     const shot = this.play.shoot(shown, scene, camera.sight);
     if (shot) layers.effects.predict(shot, now);
+  }
+
+  /**
+   * Notes an own ray of which the server tells.
+   *
+   * @param {number} tick
+   */
+  fired(tick) {
+    const { player, trigger } = this.play;
+    const weapon = player.weapons?.find((/** @type {{kind: string}} */ { kind }) => kind === "ray");
+    if (weapon) trigger.fired(weapon, tick, player.line.tickRate);
   }
 
   /**

@@ -445,17 +445,6 @@ export class Play {
   }
 
   /**
-   * Notes the tick of an own ray, of which the server tells.
-   *
-   * @param {number} tick
-   */
-  fired(tick) {
-    const { weapons, line } = this.player;
-    const weapon = weapons?.find((/** @type {{kind: string}} */ { kind }) => kind === "ray");
-    if (weapon) this.trigger.fired(weapon, tick, line.tickRate);
-  }
-
-  /**
    * The angle from the direction of the view to a place, in radians to the left.
    *
    * @param {number[]} place
