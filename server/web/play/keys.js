@@ -42,6 +42,12 @@ export class Keys {
     this.held = new Set();
     /** Bits pressed since the last command, so that a short press is not lost. */
     this.pressed = 0;
+    /**
+     * Where the player looked when the trigger was pulled, until a command has taken it.
+     *
+     * @type {?{yaw: number, pitch: number}}
+     */
+    this.aim = null;
     /** The devices whose trigger is held: mouse, finger, gamepad. */
     this.triggers = new Set();
     /** Motion by sticks, each from -1 to 1, by device. */
@@ -88,7 +94,9 @@ export class Keys {
     this.used();
     if (isDown) this.triggers.add(by);
     else this.triggers.delete(by);
-    if (isDown) this.pressed |= WEAPONS[this.weapon].bit;
+    if (!isDown) return;
+    this.pressed |= WEAPONS[this.weapon].bit;
+    this.aim ??= { yaw: this.yaw, pitch: this.pitch };
   }
 
   /**
@@ -140,7 +148,9 @@ export class Keys {
 
   /** The input of the next tick. `sent()` is called after a tick has taken it. */
   input() {
-    const input = { forward: 0, right: 0, yaw: 0, pitch: Math.round(this.pitch * STEPS), buttons: this.pressed };
+    // A shot goes where the player aimed at the click, however fast the mouse goes on.
+    const { yaw, pitch } = this.aim ?? this;
+    const input = { forward: 0, right: 0, yaw: 0, pitch: Math.round(pitch * STEPS), buttons: this.pressed };
     const move = (/** @type {"forward" | "right"} */ axis, /** @type {number} */ value) => {
       input[axis] = Math.min(Math.max(input[axis] + Math.round(value), -127), 127);
     };
@@ -153,12 +163,13 @@ export class Keys {
       move("forward", forward * 127);
     }
     if (this.triggers.size > 0) input.buttons |= WEAPONS[this.weapon].bit;
-    input.yaw = ((Math.round(this.yaw * STEPS) % 65536) + 65536) % 65536;
+    input.yaw = ((Math.round(yaw * STEPS) % 65536) + 65536) % 65536;
     return input;
   }
 
   /** Notes that a tick has taken the input, so that short presses end. */
   sent() {
     this.pressed = 0;
+    this.aim = null;
   }
 }

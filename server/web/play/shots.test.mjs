@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { Effects } from "../layers/effects.js";
 import { playersOf } from "../match/scene.js";
+import { Keys } from "./keys.js";
 import { endOf, muzzleOf, Trigger } from "./shots.js";
 
 const WEAPONS = [
@@ -164,4 +165,15 @@ test("own hits are confirmed when they come, those of others when their tick is 
   assert.deepEqual(seen, [["hurt", 150, 3]]);
   all.advance(150, 0.2);
   assert.deepEqual(seen.slice(1), [["ray", 150, 5], ["hurt", 150, 5]]);
+});
+
+test("a shot goes where the player aimed at the click", () => {
+  const keys = new Keys();
+  const steps = 65536 / (2 * Math.PI);
+  keys.fire(true);
+  keys.fire(false);
+  keys.yaw += 1;
+  assert.deepEqual([keys.input().yaw, keys.input().buttons], [0, RAY]);
+  keys.sent();
+  assert.deepEqual([keys.input().yaw, keys.input().buttons], [Math.round(steps), 0]);
 });

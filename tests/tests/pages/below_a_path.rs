@@ -16,10 +16,11 @@ const MARKS: [&str; 6] = ["href=\"", "src=\"", " from \"", "import \"", "new URL
 fn references(text: &str, base: &Url) -> Vec<Url> {
     let mut found = Vec::new();
     for mark in MARKS {
-        for rest in text.split(mark).skip(1) {
+        for (at, _) in text.match_indices(mark) {
+            let rest = &text[at + mark.len()..];
             let end = rest.find(['"', '`']).unwrap_or(rest.len());
             // The page's script puts the name of the simulation into its address.
-            let reference = rest[..end].replace("${module}", "replay");
+            let reference = rest[..end].replace("${name}", "replay");
             if reference.starts_with("data:") || reference.contains(['$', ' ', '\n']) {
                 continue;
             }
