@@ -48,6 +48,18 @@ export class Layers {
       cascade: asked("heat", () => "/cascade"),
       cut: asked("onion", () => (this.height === null ? null : `/onion/${this.height}`), true),
     };
+    /**
+     * Data that a replay has computed; null while the server answers instead.
+     *
+     * @type {?{contacts: ?object, cascade: ?object, cut: ?object}}
+     */
+    this.replayed = null;
+  }
+
+  /** Data of the layers that snapshots never carry; null where it has not come, or nobody wants it. */
+  get answers() {
+    const { contacts, cascade, cut } = this.asked;
+    return this.replayed ?? { contacts: contacts.answer, cascade: cascade.answer, cut: cut.answer };
   }
 
   /** Runs for as long as the page is open. */
@@ -97,7 +109,7 @@ export class Layers {
    * @returns {import("../draw/frame.js").Frame} valid until the next call
    */
   compose(scene, shown, followed, now, { other = [], asked: slot = null } = {}, { sight, holder = null }) {
-    const { frame, isOn, asked } = this;
+    const { frame, isOn, answers } = this;
     frame.clear();
     for (const effect of this.effects.news()) this.follow(effect, sight, holder, now);
     if (holder) {
@@ -108,11 +120,11 @@ export class Layers {
     addBranch(frame, shown, other, scene.players);
     if (slot !== null && !isOn("boxes")) addBoxes(frame, shown.filter((one) => one.slot === slot), scene);
     if (isOn("grid")) addGrid(frame, scene, this.ground);
-    if (isOn("onion")) this.onion.add(frame, asked.cut.answer);
-    if (isOn("heat")) this.heat.add(frame, asked.cascade.answer, shown, scene, this.ground);
+    if (isOn("onion")) this.onion.add(frame, answers.cut);
+    if (isOn("heat")) this.heat.add(frame, answers.cascade, shown, scene, this.ground);
     if (isOn("trails")) this.trails.draw(frame, now);
     if (isOn("boxes")) addBoxes(frame, shown, scene);
-    if (isOn("contacts")) addContacts(frame, asked.contacts.answer);
+    if (isOn("contacts")) addContacts(frame, answers.contacts);
     if (isOn("hits")) {
       this.marks.draw(frame, now);
       this.effects.draw(frame, now, this.hand.muzzle);

@@ -77,9 +77,8 @@ export class Replaying {
   answerLayers() {
     const { replay } = this;
     const { layers, switches } = this.page;
-    layers.asked.contacts.answer = switches.isOn("contacts") ? replay.contacts() : null;
     const told = replay.layers(switches.isOn("heat"), switches.isOn("onion") ? layers.height : null);
-    [layers.asked.cascade.answer, layers.asked.cut.answer] = [told.cascade, told.cut];
+    layers.replayed = { ...told, contacts: switches.isOn("contacts") ? replay.contacts() : null };
   }
 
   /** Draws the controls of the replay. */
@@ -92,6 +91,6 @@ export class Replaying {
   close() {
     this.replay.close();
     this.timeline.close();
-    this.page.layers.asked.contacts.answer = null;
+    this.page.layers.replayed = null;
   }
 }

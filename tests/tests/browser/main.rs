@@ -225,9 +225,9 @@ fn draws(browser: &mut Chromium) {
         assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0, "layer {key}");
     }
     // The layers that the server computes on request arrive, and are of this match.
-    browser.wait_for("arena.layers.asked.cut.answer?.rows.length > 100");
-    browser.wait_for("arena.layers.asked.cascade.answer?.pairs.length > 0");
-    browser.wait_for("arena.layers.asked.contacts.answer?.tick > 0");
+    browser.wait_for("arena.layers.answers.cut?.rows.length > 100");
+    browser.wait_for("arena.layers.answers.cascade?.pairs.length > 0");
+    browser.wait_for("arena.layers.answers.contacts?.tick > 0");
     browser.evaluate("arena.frame(performance.now(), 0.02)");
     assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0);
     browser.wait_for("document.querySelectorAll('#legend li').length > 8");

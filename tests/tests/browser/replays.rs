@@ -99,8 +99,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
         browser.evaluate(&format!("document.querySelector('#layers [name={layer}]').click(); 0"));
     };
     switch(&mut browser, "heat");
-    let [busy, cut] =
-        ["cascade", "cut"].map(|name| format!("globalThis.arena.layers.asked.{name}.answer"));
+    let [busy, cut] = ["cascade", "cut"].map(|name| format!("arena.layers.answers.{name}"));
     browser.wait_for(&format!("{busy}?.pairs.length > 0"));
     let of_first = browser.evaluate(&format!("JSON.stringify({busy}.pairs)"));
     browser.evaluate("arena.replay.seek(300); 0");
