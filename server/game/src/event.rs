@@ -3,6 +3,8 @@ use obsp_proto::schema::GameEvent;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
+use crate::chat::Audience;
+
 /// An event within a tick that positions do not show. A server shows it or reports it to the
 /// players.
 ///
@@ -96,6 +98,16 @@ pub enum Event {
     Announced {
         /// The line. A server shortens it to the length that its protocol allows.
         line: String,
+    },
+    /// A player said something.
+    Said {
+        /// The speaker.
+        player: EntityId,
+        /// The line, as the game passed it on. A server shortens it to the length that its protocol
+        /// allows.
+        line: String,
+        /// The listeners.
+        to: Audience,
     },
     /// An event that the game defines, for all clients.
     Game(GameEvent),

@@ -7,6 +7,7 @@ use obsp_sim::{Command, EntityId, World};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::chat::Audience;
 use crate::replicated::{Replicated, Subject, Values};
 use crate::volumes::VolumeId;
 use crate::world_mut::WorldMut;
@@ -60,7 +61,8 @@ pub enum Respawn {
 /// The rules of a game. `self` never changes during a match. Everything that changes is in
 /// [`Game::State`].
 ///
-/// In each tick, [`Match`](crate::Match) calls, in this order:
+/// Before a tick, [`Match`](crate::Match) calls [`Game::said`], [`Game::left`] and [`Game::joined`]. In
+/// the tick it calls, in this order:
 ///
 /// 1. for each player, in ascending order of slot: [`Game::command`];
 /// 2. for each player, in the same order: the player moves, then [`Game::moved`];
@@ -111,6 +113,53 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// A player leaves. The match removes the player after this call.
     fn left(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {
         let _ = (state, world, player);
+    }
+
+    /// A player has said a line, between two ticks. The game may change the line, and says who hears
+    /// it: by default everyone hears it as it is. A game that takes lines as commands, such as
+    /// `!ready`, returns [`Audience::Nobody`] for them. A line that is empty afterwards is not sent.
+    /// Lines that a server's own rules take, such as votes, do not come here.
+    ///
+    /// ```
+    /// use obsp_game::{Audience, Game, WorldMut};
+    /// use obsp_sim::EntityId;
+    ///
+    /// #[derive(Clone, Debug)]
+    /// struct Readiness;
+    ///
+    /// impl Game for Readiness {
+    ///     type State = Vec<EntityId>;
+    ///
+    ///     fn set_up(&self, _: &mut WorldMut<'_>) -> Self::State {
+    ///         Vec::new()
+    ///     }
+    ///
+    ///     fn said(
+    ///         &self,
+    ///         ready: &mut Self::State,
+    ///         world: &mut WorldMut<'_>,
+    ///         player: EntityId,
+    ///         line: &mut String,
+    ///     ) -> Audience {
+    ///         if line != "!ready" {
+    ///             return Audience::Everyone;
+    ///         }
+    ///         ready.push(player);
+    ///         let name = world.player(player).map_or("a player", |player| &player.name).to_owned();
+    ///         world.announce(format!("{name} is ready"));
+    ///         Audience::Nobody
+    ///     }
+    /// }
+    /// ```
+    fn said(
+        &self,
+        state: &mut Self::State,
+        world: &mut WorldMut<'_>,
+        player: EntityId,
+        line: &mut String,
+    ) -> Audience {
+        let _ = (state, world, player, line);
+        Audience::Everyone
     }
 
     /// A player's command, before anybody moves. The game may change it. The client has predicted

@@ -17,11 +17,13 @@
 //! [`WorldMut::random`].
 
 pub mod arena;
+mod chat;
 mod contacts;
 mod event;
 mod game;
 mod game_file;
 mod per_entity;
+mod player_info;
 mod replicated;
 mod running;
 mod save;
@@ -29,6 +31,7 @@ mod volumes;
 mod with_file;
 mod world_mut;
 
+pub use chat::Audience;
 pub use event::Event;
 pub use game::{Game, Respawn};
 pub use game_file::{
@@ -38,6 +41,7 @@ pub use game_file::{
 pub use obsp_proto::control::Vitals;
 pub use obsp_proto::schema::{EventError, Field, GameEvent, MatchValues, Schema, SchemaError};
 pub use per_entity::PerEntity;
+pub use player_info::PlayerInfo;
 pub use replicated::{Replicated, Subject, Values};
 pub use running::{AnyGame, Match, RunningMatch};
 pub use save::LoadMatchError;

@@ -16,9 +16,11 @@ use obsp_sim::{
 };
 use xxhash_rust::xxh3::Xxh3Default;
 
+use crate::chat::{Audience, SaidLines};
 use crate::event::Event;
 use crate::game::{Game, Respawn};
 use crate::game_file::GameFile;
+use crate::player_info::{KnownPlayers, PlayerInfo};
 use crate::replicated::{Subject, Values, schema};
 use crate::save::{self, LoadMatchError, wire};
 use crate::volumes::Volumes;
@@ -58,7 +60,27 @@ pub trait RunningMatch: Debug + Send {
     ///
     /// # Errors
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
-    fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError>;
+    fn join(&mut self, kind: PlayerKind, info: PlayerInfo) -> Result<EntityId, AddPlayerError>;
+
+    /// Adds a player of whom nothing is known, as [`RunningMatch::join`] does.
+    ///
+    /// # Errors
+    /// As [`RunningMatch::join`].
+    fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError> {
+        self.join(kind, PlayerInfo::default())
+    }
+
+    /// Name and number of a player; `None` if nothing is known of the player.
+    fn player(&self, player: EntityId) -> Option<&PlayerInfo>;
+
+    /// Passes on a line that a player says. [`Game::said`] hears it at once. The line comes back as
+    /// an event of the next tick, unless the game keeps it. A line of an id that is not a player's
+    /// is ignored.
+    fn say(&mut self, player: EntityId, line: &str);
+
+    /// The lines that came in before the last tick and after the tick before it, each as the player
+    /// said it, in the order in which they came.
+    fn said(&self) -> &[(EntityId, String)];
 
     /// Removes a player. An id that is not a player's is ignored.
     fn leave(&mut self, player: EntityId);
@@ -280,6 +302,8 @@ impl<G: Game> Match<G> {
             delivered: 0,
             volumes: Volumes::default(),
             agents: Vec::new(),
+            players: KnownPlayers::default(),
+            said: SaidLines::default(),
             watched: Vec::new(),
         };
         let state = game.set_up(&mut WorldMut { world: &mut world, shared: &mut shared });
@@ -356,8 +380,9 @@ impl<G: Game> RunningMatch for Match<G> {
         &mut self.world
     }
 
-    fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError> {
+    fn join(&mut self, kind: PlayerKind, info: PlayerInfo) -> Result<EntityId, AddPlayerError> {
         let player = self.world.add_player(kind)?;
+        self.shared.players.note(player, info);
         self.act(|game, state, world| game.joined(state, world, player));
         self.bring_one_back(player);
         Ok(player)
@@ -367,7 +392,28 @@ impl<G: Game> RunningMatch for Match<G> {
         if self.world.player_kind(player).is_some() {
             self.act(|game, state, world| game.left(state, world, player));
             self.world.leave(player);
+            self.shared.players.forget(player);
         }
+    }
+
+    fn player(&self, player: EntityId) -> Option<&PlayerInfo> {
+        self.shared.players.get(player)
+    }
+
+    fn say(&mut self, player: EntityId, line: &str) {
+        if self.world.player_kind(player).is_none() {
+            return;
+        }
+        self.shared.said.note(self.world.tick(), player, line);
+        let mut line = line.to_owned();
+        let to = self.act(|game, state, world| game.said(state, world, player, &mut line));
+        if to != Audience::Nobody && !line.is_empty() {
+            self.shared.events.push(Event::Said { player, line, to });
+        }
+    }
+
+    fn said(&self) -> &[(EntityId, String)] {
+        self.shared.said.before(self.world.tick())
     }
 
     fn step(&mut self, commands: &[(EntityId, Command)]) {
@@ -448,7 +494,7 @@ impl<G: Game> RunningMatch for Match<G> {
         let mut hash = Xxh3Default::new();
         hash.update(&self.world.digest().to_le_bytes());
         hash.update(&self.shared.random.state().to_le_bytes());
-        let Shared { volumes, watched, agents, .. } = &self.shared;
+        let Shared { volumes, watched, agents, players, .. } = &self.shared;
         let touching = watched.iter().map(|(_, touching)| touching.as_slice());
         for ids in volumes.occupants().chain(touching) {
             hash.update(&(ids.len() as u64).to_le_bytes());
@@ -456,6 +502,13 @@ impl<G: Game> RunningMatch for Match<G> {
         }
         watched.iter().for_each(|(id, _)| add_id(&mut hash, *id));
         agents.iter().for_each(|id| add_id(&mut hash, *id));
+        for (id, PlayerInfo { name, player_id }) in players.iter() {
+            add_id(&mut hash, *id);
+            hash.update(&(name.len() as u64).to_le_bytes());
+            hash.update(name.as_bytes());
+            hash.update(&player_id.unwrap_or_default().to_le_bytes());
+            hash.update(&[u8::from(player_id.is_some())]);
+        }
         hash.update(&self.save_state());
         hash.digest()
     }

@@ -12,7 +12,9 @@ use thiserror::Error;
 
 use crate::event::Event;
 use crate::game::Game;
+use crate::chat::SaidLines;
 use crate::game_file::GameFile;
+use crate::player_info::KnownPlayers;
 use crate::replicated::schema;
 use crate::running::Match;
 use crate::volumes::{SavedVolume, Volumes};
@@ -44,6 +46,7 @@ struct SavedShared {
     delivered: u32,
     volumes: Vec<SavedVolume>,
     agents: Vec<EntityId>,
+    players: KnownPlayers,
     watched: Vec<(EntityId, Vec<EntityId>)>,
 }
 
@@ -57,13 +60,14 @@ impl<G: Game> Match<G> {
     /// The whole match as bytes. [`Match::restored`] makes a match from them that goes on exactly
     /// like this one.
     pub(crate) fn saved(&self) -> Vec<u8> {
-        let Shared { random, events, delivered, volumes, agents, watched, .. } = &self.shared;
+        let Shared { random, events, delivered, volumes, agents, players, watched, .. } = &self.shared;
         let shared = SavedShared {
             random: random.state(),
             events: events.clone(),
             delivered: *delivered as u32,
             volumes: volumes.saved(),
             agents: agents.clone(),
+            players: players.clone(),
             watched: watched.clone(),
         };
         // Plain data always has an encoding. If it had none, loading would refuse the empty bytes.
@@ -101,7 +105,7 @@ impl<G: Game> Match<G> {
                 "its players move by the numbers of another game.toml",
             ));
         }
-        let SavedShared { random, events, delivered, volumes, agents, watched } = shared;
+        let SavedShared { random, events, delivered, volumes, agents, players, watched } = shared;
         let delivered = delivered as usize;
         if delivered > events.len() {
             return Err(LoadMatchError::Damaged(
@@ -111,13 +115,28 @@ impl<G: Game> Match<G> {
         if !watched.is_sorted_by_key(|(id, _)| *id) {
             return Err(LoadMatchError::Damaged("the watched entities are not in order"));
         }
+        let players = players
+            .in_order()
+            .ok_or(LoadMatchError::Damaged("its players are not in order"))?;
         let volumes = Volumes::restored(volumes, world.map())
             .ok_or(LoadMatchError::Damaged("one of its volumes is not in its map"))?;
         let random = Random::new(random);
         let schema = schema(game.replicated(), &all_models(&game, &file));
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()));
         let schema = Arc::new(schema.map_err(obsp_sim::LoadWorldError::Setup)?);
-        let shared = Shared { file, schema, random, events, delivered, volumes, agents, watched };
+        let said = SaidLines::default();
+        let shared = Shared {
+            file,
+            schema,
+            random,
+            events,
+            delivered,
+            volumes,
+            agents,
+            players,
+            said,
+            watched,
+        };
         Ok(Self { game, world, state, shared })
     }
 

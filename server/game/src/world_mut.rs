@@ -11,8 +11,10 @@ use obsp_sim::{
 };
 use serde::Serialize;
 
+use crate::chat::SaidLines;
 use crate::event::Event;
 use crate::game_file::GameFile;
+use crate::player_info::{KnownPlayers, PlayerInfo};
 use crate::volumes::{VolumeId, Volumes};
 
 /// The world as a game may change it. It dereferences to [`World`], which answers questions:
@@ -75,6 +77,8 @@ pub(crate) struct Shared {
     pub(crate) volumes: Volumes,
     /// Players without a client.
     pub(crate) agents: Vec<EntityId>,
+    pub(crate) players: KnownPlayers,
+    pub(crate) said: SaidLines,
     /// The watched entities in ascending order, each with the entities that touched it in the last
     /// tick.
     pub(crate) watched: Vec<(EntityId, Vec<EntityId>)>,
@@ -97,6 +101,17 @@ impl WorldMut<'_> {
     /// The `game.toml` that the match was set up by; the defaults if there was none.
     pub fn game_file(&self) -> &GameFile {
         &self.shared.file
+    }
+
+    /// Name and number of a client's player, who may be out of the world. `None` for an agent, and
+    /// for a player of whom the server has told the match nothing.
+    pub fn player(&self, player: EntityId) -> Option<&PlayerInfo> {
+        self.shared.players.get(player)
+    }
+
+    /// Whether a player is an agent, which [`WorldMut::spawn_agent`] has added.
+    pub fn is_agent(&self, player: EntityId) -> bool {
+        self.shared.agents.contains(&player)
     }
 
     /// Adds an event to the events of this tick. A server shows it or reports it to the players.

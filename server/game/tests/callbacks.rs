@@ -4,7 +4,7 @@ mod drawn;
 
 use glam::{DQuat, DVec3};
 use obsp::Spaces;
-use obsp_game::{Event, Game, Match, Respawn, RunningMatch, WorldMut};
+use obsp_game::{Audience, Event, Game, Match, PlayerInfo, Respawn, RunningMatch, WorldMut};
 use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind};
 use serde::{Deserialize, Serialize};
 
@@ -171,4 +171,87 @@ fn an_agent_comes_at_once_where_the_game_wants_it() {
     let at = game.world().entity(agent).expect("the entity is in the world").position;
     assert!(at.distance(DVec3::new(200.0, 200.0, 29.0)) < 2.0, "{at}");
     assert_eq!(game.world().players().len(), 2);
+}
+
+/// A game that keeps commands to itself, passes a team's lines on to the team, and numbers others.
+#[derive(Clone, Debug)]
+struct Moderated;
+
+impl Game for Moderated {
+    type State = Vec<EntityId>;
+
+    fn set_up(&self, _: &mut WorldMut<'_>) -> Vec<EntityId> {
+        Vec::new()
+    }
+
+    fn said(
+        &self,
+        ready: &mut Vec<EntityId>,
+        world: &mut WorldMut<'_>,
+        player: EntityId,
+        line: &mut String,
+    ) -> Audience {
+        if line == "!ready" {
+            ready.push(player);
+            world.announce(format!("{:?} is ready", world.player(player)));
+            return Audience::Nobody;
+        }
+        if let Some(to_team) = line.strip_prefix("team ") {
+            *line = to_team.to_owned();
+            let even = |id: &EntityId| id.slot % 2 == player.slot % 2;
+            return Audience::Players(world.players().into_iter().filter(even).collect());
+        }
+        *line = format!("{line} ({} ready)", ready.len());
+        Audience::Everyone
+    }
+}
+
+#[test]
+fn a_game_hears_what_players_say_and_chooses_the_listeners() {
+    let platform = brush(DVec3::new(-256.0, -256.0, -32.0), DVec3::new(256.0, 256.0, 0.0));
+    let spawn = "{\n\"classname\" \"info_player_start\"\n\"origin\" \"0 0 25\"\n}\n";
+    let map = map(&Spaces::default(), &platform, spawn);
+    let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 3 };
+    let mut game = Match::new(Moderated, map, config).unwrap();
+    let ann = PlayerInfo { name: "Ann".into(), player_id: Some(7) };
+    let [ann, bob, cid] = [ann, PlayerInfo::named("Bob"), PlayerInfo::default()]
+        .map(|info| game.join(PlayerKind::Box, info).unwrap());
+    assert_eq!(game.player(ann).map(|ann| ann.player_id), Some(Some(7)));
+    assert_eq!((game.player(cid), game.said().len()), (None, 0));
+    game.step(&[]);
+    let before = game.digest();
+    game.say(ann, "!ready");
+    game.say(cid, "team to me");
+    game.say(bob, "hello");
+    game.say(EntityId { slot: 9, generation: 9 }, "nobody");
+    assert_ne!(game.digest(), before, "the game's state changes at once");
+    let told = |game: &Match<Moderated>| -> Vec<(String, Audience)> {
+        let line = |event: &Event| match event {
+            Event::Said { line, to, .. } => Some((line.clone(), to.clone())),
+            Event::Announced { line } => Some((line.clone(), Audience::Everyone)),
+            _ => None,
+        };
+        game.events().iter().filter_map(line).collect()
+    };
+    assert_eq!(told(&game), [], "lines come with the next tick");
+    // A saved match has the lines that are on their way.
+    let saved = game.save();
+    for again in 0..2 {
+        game.step(&[]);
+        assert_eq!(game.said().len(), if again == 0 { 3 } else { 0 });
+        let [ready, team, all] = &told(&game)[..] else { panic!("{:?}", told(&game)) };
+        assert!(ready.0.contains("\"Ann\"") && ready.0.ends_with("is ready"), "{ready:?}");
+        assert_eq!(*team, ("to me".to_owned(), Audience::Players(vec![ann, cid])));
+        assert_eq!(*all, ("hello (1 ready)".to_owned(), Audience::Everyone));
+        game.step(&[]);
+        assert_eq!((told(&game).len(), game.said().len()), (0, 0));
+        game.restore(&saved).unwrap();
+    }
+    assert_eq!(game.player(ann).map(|ann| ann.name.as_str()), Some("Ann"));
+    // A name is part of the match: another name is another match.
+    let with_names = game.digest();
+    game.leave(bob);
+    game.join(PlayerKind::Box, PlayerInfo::named("Bo")).unwrap();
+    assert_ne!(game.digest(), with_names);
+    assert_eq!(game.player(bob), None);
 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::{Decode, Encode};
-use obsp_game::{GameFile, RunningMatch};
+use obsp_game::{GameFile, PlayerInfo, RunningMatch};
 use obsp_proto::control::RoundPhase;
 use obsp_sim::{Buttons, Command, Config, EntityId, MAX_ENTITIES, PlayerKind};
 
@@ -12,7 +12,7 @@ use obsp_sim::{Buttons, Command, Config, EntityId, MAX_ENTITIES, PlayerKind};
 pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 
 /// The version of the format. Every change that an older reader would misread raises it.
-pub(crate) const VERSION: u16 = 8;
+pub(crate) const VERSION: u16 = 9;
 
 /// The versions that this reader reads.
 pub(crate) const READABLE: RangeInclusive<u16> = 7..=VERSION;
@@ -105,11 +105,27 @@ pub struct RecordedTick {
     pub left: Vec<EntityId>,
     /// The players who joined after that, in the order in which they joined, with their kinds.
     pub joined: Vec<(EntityId, PlayerKind)>,
+    /// The players among them of whom the match was told something.
+    pub introduced: Vec<(EntityId, PlayerInfo)>,
+    /// The lines that players said before the tick and before anybody left or joined, in the order
+    /// in which they came.
+    pub said: Vec<(EntityId, String)>,
     /// Players whose command differs from their command in the previous tick, in ascending order of
     /// id. A player who has just joined stands idle until the first command.
     pub commands: Vec<(EntityId, Command)>,
     /// Digest of the match after the tick.
     pub digest: u64,
+}
+
+impl RecordedTick {
+    /// This tick with the names and the lines that `game`, which has just played it, was told before
+    /// it.
+    #[must_use]
+    pub fn with_words(self, game: &dyn RunningMatch) -> Self {
+        let info = |&(id, _): &(EntityId, _)| Some((id, game.player(id)?.clone()));
+        let introduced = self.joined.iter().filter_map(info).collect();
+        Self { introduced, said: game.said().to_vec(), ..self }
+    }
 }
 
 /// The whole match after a tick. A playback can go on from a keyframe.

@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     Delta,
     /// Some ticks.
     Chunk,
+    /// Names and lines of the ticks of the next chunk.
+    Words,
     /// Some [`Note`](crate::Note)s.
     Notes,
     /// The recording is complete.
@@ -33,12 +35,13 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [(Self, u8); 7] = [
+    const ALL: [(Self, u8); 8] = [
         (Self::Header, b'H'),
         (Self::GameFile, b'G'),
         (Self::Keyframe, b'K'),
         (Self::Delta, b'D'),
         (Self::Chunk, b'T'),
+        (Self::Words, b'W'),
         (Self::Notes, b'N'),
         (Self::End, b'E'),
     ];

@@ -10,6 +10,7 @@ mod recorder;
 mod recording;
 mod schedule;
 mod summary;
+mod words;
 mod writer;
 
 pub use error::RecordingError;
@@ -35,6 +36,7 @@ pub fn read_as_bodies(bytes: &[u8]) {
     }
     let _ = chunk::decode(bytes, &mut chunk::Commands::default());
     let _ = packing::unpack(bytes, &[]);
+    let _ = words::add(bytes, &mut [RecordedTick::default(), RecordedTick::default()]);
 }
 
 /// Replaces the contents of a recording's frames, and computes their hashes anew. `change` receives

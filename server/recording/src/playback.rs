@@ -155,16 +155,21 @@ impl Playback {
         self.game.step(&changed);
     }
 
-    /// Applies the leaves, joins and commands of a tick.
+    /// Applies the chat, leaves, joins and commands of a tick.
     fn follow(&mut self, tick: &RecordedTick) {
         self.tick += 1;
+        for (player, line) in &tick.said {
+            self.game.say(*player, line);
+        }
         for &id in &tick.left {
             self.game.leave(id);
             self.commands.retain(|(other, _)| *other != id);
         }
         for &(id, kind) in &tick.joined {
             let EntityId { slot, generation } = id;
-            match self.game.join_as(kind) {
+            let info = tick.introduced.iter().find(|(other, _)| *other == id);
+            let info = info.map(|(_, info)| info.clone()).unwrap_or_default();
+            match self.game.join(kind, info) {
                 Ok(joined) if joined == id => {}
                 Ok(EntityId { slot: now, generation: of }) => self.differs(format!(
                     "a player joined in slot {slot}, generation {generation}, but now in slot \

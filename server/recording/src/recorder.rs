@@ -36,7 +36,7 @@ impl Recorder {
 
     /// The record of a tick that was simulated with these commands, one for each player in the
     /// match. `kind` returns the kind with which a player has joined, and `digest` is the digest of
-    /// the match after the tick.
+    /// the match after the tick. [`RecordedTick::with_words`] adds names and chat.
     pub fn tick(
         &mut self,
         commands: &[(EntityId, Command)],
@@ -55,6 +55,6 @@ impl Recorder {
         let changed = now.iter().filter(|entry| !stays(entry));
         let changed = changed.map(|(id, command)| (*id, *command)).collect();
         self.commands = now;
-        RecordedTick { left, joined, commands: changed, digest }
+        RecordedTick { left, joined, commands: changed, digest, ..RecordedTick::default() }
     }
 }

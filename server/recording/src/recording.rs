@@ -14,7 +14,7 @@ use crate::format::{
 };
 use crate::frame::{self, Chain, Found, Kind, read_exact};
 use crate::packing::unpack;
-use crate::{Beginning, Header, Keyframe, Note, RecordedTick, RecordingError};
+use crate::{Beginning, Header, Keyframe, Note, RecordedTick, RecordingError, words};
 
 /// Maximum number of notes that are kept of a recording.
 const MAX_NOTES: usize = 1 << 17;
@@ -252,21 +252,32 @@ impl Recording {
 
 impl Ticks {
     fn next_chunk(&mut self) -> Option<Result<(), RecordingError>> {
+        let mut spoken: &[u8] = &[];
         loop {
             let part = self.recording.parts.get(self.part)?;
             self.part += 1;
-            if part.kind == Kind::Chunk {
-                let ticks = chunk::decode(&part.body, &mut self.commands);
-                return Some(match ticks {
-                    Ok(ticks) => {
-                        self.ready = ticks.into_iter();
-                        Ok(())
-                    }
-                    Err(reason) => {
-                        self.part = usize::MAX;
-                        Err(self.recording.damaged(part.tick, reason))
-                    }
-                });
+            match part.kind {
+                Kind::Words => spoken = &part.body,
+                Kind::Chunk => {
+                    let ticks = chunk::decode(&part.body, &mut self.commands);
+                    let ticks = ticks.and_then(|mut ticks| {
+                        if !spoken.is_empty() {
+                            words::add(spoken, &mut ticks)?;
+                        }
+                        Ok(ticks)
+                    });
+                    return Some(match ticks {
+                        Ok(ticks) => {
+                            self.ready = ticks.into_iter();
+                            Ok(())
+                        }
+                        Err(reason) => {
+                            self.part = usize::MAX;
+                            Err(self.recording.damaged(part.tick, reason))
+                        }
+                    });
+                }
+                _ => {}
             }
         }
     }
@@ -360,6 +371,7 @@ impl<R: Read> Reading<'_, R> {
                     parts.push(Part { kind, tick, body });
                     self.ticks += count as u64;
                 }
+                Kind::Words => parts.push(Part { kind, tick, body }),
                 Kind::Notes => {
                     let more: Vec<Note> = decode(&body).map_err(|reason| self.damaged(reason))?;
                     if notes.len() + more.len() > MAX_NOTES {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use obsp_game::arena::Arena;
-use obsp_game::{AnyGame, Event, GameFile};
+use obsp_game::{AnyGame, Event, GameFile, PlayerInfo};
 use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind, Random};
 
 use crate::format::VERSION;
@@ -16,6 +16,9 @@ const INTERVAL: u64 = 60;
 
 /// The tick before which a player leaves.
 const LEFT: u64 = 120;
+
+/// The ticks before which the first player talks.
+const SPEAKS: [u64; 7] = [4, 60, 61, LEFT, 128, 129, TICKS - 1];
 
 /// A file for one test, removed at its end.
 struct Temporary(PathBuf);
@@ -72,9 +75,21 @@ fn recorded() -> &'static Recorded {
         };
         keyframes.push(Keyframe { tick: 0, commands: vec![], saved: game.save() });
         for number in 1..=TICKS {
+            // The first player talks, at the edges of chunks and in the tick in which another leaves.
+            if let Some((speaker, _)) = commands.first().filter(|_| SPEAKS.contains(&number)) {
+                game.say(*speaker, "hello");
+                game.say(*speaker, &format!("this is tick {number}"));
+            }
             if number <= 6 {
                 let next = game.world().state().entities.len() as u16;
-                let id = game.join_as(kind(EntityId { slot: next, generation: 0 }));
+                let kind = kind(EntityId { slot: next, generation: 0 });
+                // One player has no token, and nothing is known of another.
+                let player_id = (number != 2).then_some(u64::MAX - number);
+                let info = PlayerInfo { name: format!("Ada {number}"), player_id };
+                let id = match number {
+                    5 => game.join_as(kind),
+                    _ => game.join(kind, info),
+                };
                 commands.push((id.expect("there is room"), Command::default()));
             }
             if number == LEFT {
@@ -104,7 +119,7 @@ fn recorded() -> &'static Recorded {
                 }
             }
             let joined_as = |id| game.world().player_kind(id).expect("it plays");
-            let tick = recorder.tick(&commands, joined_as, game.digest());
+            let tick = recorder.tick(&commands, joined_as, game.digest()).with_words(&*game);
             writer.tick(tick.clone()).expect("a file");
             ticks.push(tick);
             // A server flushes every second. Here a flush also happens in the middle of a chunk.
@@ -154,8 +169,29 @@ fn a_written_file_is_read_back() {
     }
     // A player left, and only changed commands are recorded.
     assert_eq!(ticks[LEFT as usize - 1].left.len(), 1);
+    let said: usize = ticks.iter().map(|tick| tick.said.len()).sum();
+    assert_eq!(said, 2 * SPEAKS.len());
+    let introduced: Vec<u64> = (1..=TICKS)
+        .filter(|number| !ticks[*number as usize - 1].introduced.is_empty())
+        .collect();
+    assert_eq!(introduced, [1, 2, 3, 4, 6]);
     let changes: usize = ticks.iter().map(|tick| tick.commands.len()).sum();
     assert!((600..1_500).contains(&changes), "{changes} changes");
+}
+
+#[test]
+fn words_of_a_tick_that_their_chunk_does_not_have_are_damage() {
+    let ticks = &recorded().ticks[..2];
+    let said = [(EntityId { slot: 1, generation: 2 }, "hello".to_owned())].to_vec();
+    let talking = RecordedTick { said, ..RecordedTick::default() };
+    let all = [ticks, &[talking.clone()]].concat();
+    let body = crate::words::body_of(&all).expect("there are words").expect("few words");
+    let mut read: Vec<RecordedTick> = vec![RecordedTick::default(); 3];
+    crate::words::add(&body, &mut read).expect("the words of three ticks");
+    assert_eq!(read[2], talking);
+    assert_eq!(read[0].introduced, ticks[0].introduced);
+    let error = crate::words::add(&body, &mut read[..2]).unwrap_err();
+    assert!(error.contains("a tick that their chunk does not have"), "{error}");
 }
 
 /// A match is verified from every keyframe, and a keyframe made on the way equals the recorded one.

@@ -8,7 +8,7 @@ use crate::chunk::{self, Commands};
 use crate::format::{MAGIC, MAX_DELTAS, VERSION, encode, encode_game_file, encode_keyframe};
 use crate::frame::{self, Chain, Kind};
 use crate::packing::pack;
-use crate::{Beginning, Note, RecordedTick, RecordingError};
+use crate::{Beginning, Note, RecordedTick, RecordingError, words};
 
 /// Number of ticks of a chunk that is not flushed early. They last a second at 60 ticks a second.
 const CHUNK: usize = 60;
@@ -202,6 +202,9 @@ impl<W: Write> Writer<W> {
         }
         if self.waiting.is_empty() {
             return Ok(());
+        }
+        if let Some(body) = words::body_of(&self.waiting) {
+            self.frame(Kind::Words, body)?;
         }
         let body = chunk::encode(&std::mem::take(&mut self.waiting), &mut self.commands);
         self.frame(Kind::Chunk, Some(body))

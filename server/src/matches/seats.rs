@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::Duration;
 
-use obsp_game::{Event, RunningMatch};
+use obsp_game::{Event, PlayerInfo, RunningMatch};
 use obsp_proto::commands::CommandDatagram;
-use obsp_proto::control::{MatchEvent, Vitals};
+use obsp_proto::control::{ChatLine, MatchEvent, Vitals};
 use obsp_proto::server::{CommandSource, JitterBuffer, JitterStats, OwnPlayer};
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{Tick, Time};
@@ -31,6 +31,10 @@ use view_limit::ViewLimit;
 /// Hz. A client that sends more ahead gains nothing.
 const WAITING_BATCHES: usize = 32;
 
+/// Lines of chat of one player that may wait for the tick thread. The budget of chat lets a player
+/// say far fewer within a tick.
+const WAITING_LINES: usize = 16;
+
 /// How often a second a player's vitals are announced to all, if they change: as fast as a number
 /// can be read.
 const STANDINGS_A_SECOND: u16 = 5;
@@ -39,6 +43,8 @@ const STANDINGS_A_SECOND: u16 = 5;
 #[derive(Debug)]
 pub(crate) struct JoinRequest {
     pub(crate) answer: oneshot::Sender<Result<Seat, AddPlayerError>>,
+    /// The player, as the game gets to know the player.
+    pub(crate) info: PlayerInfo,
     /// The place for the entity that the client steers. It is written before any state shows that
     /// entity.
     pub(crate) steered: Arc<SteeredEntity>,
@@ -58,6 +64,7 @@ pub(crate) struct Seat {
     /// The events since the player joined, until the connection takes them over.
     pub(crate) events: Option<broadcast::Receiver<News>>,
     commands: SyncSender<Received>,
+    lines: SyncSender<ChatLine>,
     footing: Arc<Footing>,
 }
 
@@ -69,7 +76,7 @@ struct Received {
     view: ViewLimit,
 }
 
-/// The commands did not fit: the player sends more than the match can use.
+/// The commands, or the line, did not fit: the player sends more than the match can use.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Surplus;
 
@@ -105,6 +112,14 @@ impl Seat {
             Err(TrySendError::Full(_)) => Err(Surplus),
         }
     }
+
+    /// Passes a line of chat on to the game, without ever waiting.
+    pub(crate) fn say(&self, line: ChatLine) -> Result<(), Surplus> {
+        match self.lines.try_send(line) {
+            Ok(()) | Err(TrySendError::Disconnected(_)) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(Surplus),
+        }
+    }
 }
 
 /// The tick thread's side of all seats.
@@ -129,6 +144,7 @@ pub(crate) struct Seats {
 struct OccupiedSeat {
     player: EntityId,
     commands: Receiver<Received>,
+    lines: Receiver<ChatLine>,
     footing: Arc<Footing>,
     /// The last hit by each other player with whom this player is in a fight. There is at most one
     /// for each player of the match.
@@ -183,6 +199,7 @@ impl Seats {
         // The requests are read first. So a client that asks after a seat was given up finds it
         // free, however the two threads interleave.
         let requests: Vec<_> = self.requests.try_iter().collect();
+        self.pass_on_chat(simulation);
         self.hear(simulation);
         self.let_in(requests, simulation, tick, level);
     }
@@ -194,6 +211,16 @@ impl Seats {
             seat.steered.set(None);
             seat.footing.fights_until(None);
             self.past = sum(&self.past, seat.buffer.stats());
+        }
+    }
+
+    /// Passes the lines that players said on to the game. The last lines of a player who leaves are
+    /// among them.
+    fn pass_on_chat(&self, simulation: &mut dyn RunningMatch) {
+        for seat in &self.occupied {
+            for line in seat.lines.try_iter() {
+                simulation.say(seat.player, line.as_str());
+            }
         }
     }
 
@@ -219,7 +246,7 @@ impl Seats {
         tick: Tick,
         level: &Arc<Level>,
     ) {
-        for JoinRequest { answer, steered } in requests {
+        for JoinRequest { answer, info, steered } in requests {
             let world = simulation.world();
             let drives = |seat: &&OccupiedSeat| {
                 world.player_kind(seat.player) == Some(PlayerKind::Hovertank)
@@ -229,8 +256,9 @@ impl Seats {
             } else {
                 PlayerKind::Box
             };
-            let seat = simulation.join_as(kind).map(|player| {
+            let seat = simulation.join(kind, info).map(|player| {
                 let (sender, commands) = sync_channel(WAITING_BATCHES);
+                let (lines_sender, lines) = sync_channel(WAITING_LINES);
                 let buffer = JitterBuffer::new(self.tick_rate, tick, self.last_time);
                 let (command_substituted, pushed, announced) = (true, None, None);
                 let (view, hits, footing) = (None, Vec::new(), Arc::<Footing>::default());
@@ -240,12 +268,14 @@ impl Seats {
                     level: Arc::clone(level),
                     events: Some(level.events.subscribe()),
                     commands: sender,
+                    lines: lines_sender,
                     footing: Arc::clone(&footing),
                 };
                 steered.set(Some(player));
                 self.occupied.push(OccupiedSeat {
                     player,
                     commands,
+                    lines,
                     footing,
                     hits,
                     steered,

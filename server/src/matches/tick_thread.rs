@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
-use obsp_game::{Event, RunningMatch};
+use obsp_game::{Audience, Event, RunningMatch};
 use obsp_proto::control::{ChatLine, MatchEvent, Means};
 use obsp_proto::{Tick, Time};
 use obsp_sim::{Command, Counters, EntityId};
@@ -238,9 +238,29 @@ impl Match {
             event => public(event).map(|event| News { tick, event, to: None }),
         };
         let mut news: Vec<_> = self.simulation.events().iter().filter_map(news_of).collect();
+        news.extend(self.simulation.events().iter().flat_map(|event| self.heard(event, tick)));
         let standings = self.seats.standings(&*self.simulation, tick).into_iter();
         news.extend(standings.map(|event| News { tick, event, to: None }));
         news
+    }
+}
+
+impl Match {
+    /// A line that a player said, for each of its listeners. Nothing for another event, for a line
+    /// that no client can show, and for a speaker whom clients no longer know.
+    fn heard(&self, event: &Event, tick: Tick) -> Vec<News> {
+        let Event::Said { player, line, to } = event else { return Vec::new() };
+        let line = ChatLine::shortened(line).filter(|_| !self.current.level.roster.has_left(*player));
+        let Some(line) = line else { return Vec::new() };
+        let event = MatchEvent::Said { player: *player, line };
+        let to_one = |to| News { tick, event: event.clone(), to };
+        match to {
+            Audience::Everyone => vec![to_one(None)],
+            Audience::Players(listeners) => {
+                listeners.iter().map(|listener| to_one(Some(*listener))).collect()
+            }
+            Audience::Nobody => Vec::new(),
+        }
     }
 }
 

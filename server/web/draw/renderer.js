@@ -12,7 +12,7 @@ import { BODY_LAYOUT, STROKE_LAYOUT } from "./frame.js";
 import { Ground } from "./ground.js";
 import { MAP_LAYOUT, mapTriangles, triangles } from "./mesh.js";
 import { Program, Shape } from "./program.js";
-import { BODY, BODY_SHADOW, GHOST, GROUND, MAP, MAP_SHADOW, PENCIL, SHEET, STROKE } from "./shaders.js";
+import { BODY, BODY_SHADOW, GHOST, GROUND, MAP, MAP_SHADOW, PENCIL, PLAIN_MAP, SHEET, STROKE } from "./shaders.js";
 import { Shadows } from "./shadow.js";
 
 const VERTEX_LAYOUT = [3, 3];
@@ -79,7 +79,8 @@ export class Renderer {
     const gl = canvas.getContext("webgl2", wanted);
     if (!gl) throw new Error("This browser has no WebGL 2.");
     this.gl = gl;
-    this.programs = Object.fromEntries(Object.entries(SOURCES).map(([name, source]) => [name, new Program(gl, source)]));
+    const sources = this.software ? { ...SOURCES, map: PLAIN_MAP } : SOURCES;
+    this.programs = Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, new Program(gl, source)]));
     this.shadows = new Shadows(gl);
     // An empty picture casts no shadows.
     this.shadows.take(this.shadows.ofBodies, () => {});

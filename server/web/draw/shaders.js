@@ -49,6 +49,10 @@ const HEAD = `#version 300 es
 precision highp float;
 `;
 
+/** The grain of a material, from unit to unit. */
+const GRAIN = `
+        + (chance(floor(v_plane)) + chance(floor(v_plane * 0.25)) - 1.0) * v_grain.x * 0.6 * fine`;
+
 /**
  * The map: faces with the colours and patterns of their materials. The alpha channel holds the share
  * of the colour that a shadow takes away.
@@ -106,8 +110,7 @@ export const MAP = {
       float line = 1.0 - smoothstep(0.5, 0.9 + min(pixel, 1.6), min(seam.x, seam.y));
       float fine = clamp(1.6 - pixel * 0.45, 0.0, 1.0);
       float tint = 1.0 - v_cell.w * line * clamp(1.5 - 2.5 * pixel * v_cell.y, 0.0, 1.0)
-        + (chance(vec2(floor(cells.x), row)) - 0.5) * v_grain.y
-        + (chance(floor(v_plane)) + chance(floor(v_plane * 0.25)) - 1.0) * v_grain.x * 0.6 * fine;
+        + (chance(vec2(floor(cells.x), row)) - 0.5) * v_grain.y${GRAIN};
       vec3 direct = v_lit;
       if (direct.r > 0.0) direct *= unshadowed(v_at, v_normal);
       float left = near(v_at);
@@ -115,6 +118,9 @@ export const MAP = {
       o_colour = vec4(mix(u_sky, light * tint, left), left * direct.g / light.g);
     }`,
 };
+
+/** The map without grain, which takes a main processor long and hardly shows at few pixels. */
+export const PLAIN_MAP = { ...MAP, fragment: MAP.fragment.replace(GRAIN, "") };
 
 /** The kept picture of the map (ground.js), with the shadows of moving bodies. */
 export const GROUND = {

@@ -93,6 +93,7 @@ fn name_of<'a>(event: &Event, schema: &'a Schema) -> &'a str {
         Event::Deployed { .. } => "deployed",
         Event::Replaced { .. } => "replaced",
         Event::Announced { .. } => "announced",
+        Event::Said { .. } => "said",
         // The schema names every event that can be sent.
         Event::Game(event) | Event::Private { event, .. } => {
             schema.events().get(usize::from(event.kind())).map_or("unknown", String::as_str)

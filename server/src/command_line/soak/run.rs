@@ -370,7 +370,8 @@ impl Outputs {
     ) -> Result<(), SoakError> {
         let world = simulation.world();
         if let Some((recorder, writer, schedule)) = &mut self.recording {
-            writer.tick(recorder.tick(commands, kind_in(world), simulation.digest()))?;
+            let recorded = recorder.tick(commands, kind_in(world), simulation.digest());
+            writer.tick(recorded.with_words(simulation))?;
             if schedule.is_due(world, commands.len()) {
                 writer.keyframe(&simulation.save())?;
             }

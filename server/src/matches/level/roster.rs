@@ -29,6 +29,12 @@ impl Roster {
         self.0.remove(&player);
     }
 
+    /// Whether clients have been told, or are about to be told, that a player has left. False if
+    /// another thread holds the entry just now.
+    pub(crate) fn has_left(&self, player: EntityId) -> bool {
+        matches!(self.0.try_get(&player), TryResult::Absent)
+    }
+
     /// Notes a player's vitals, unless another thread holds the entry just now.
     pub(crate) fn note(&self, player: EntityId, vitals: Option<Vitals>) {
         if let TryResult::Present(mut entry) = self.0.try_get_mut(&player) {

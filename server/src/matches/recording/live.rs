@@ -37,20 +37,21 @@ enum Item {
     Note(Note),
 }
 
-/// The next name, line of chat or phase that has come in.
+/// The next name, line of chat or phase that has come in for everybody.
 pub(super) fn next_said(news: &mut NewsReceiver) -> Option<Said> {
     loop {
-        match news.try_recv().map(|News { event, tick, .. }| (event, tick)) {
-            Ok((MatchEvent::Joined { player, name }, _)) => {
+        match news.try_recv().map(|News { event, tick, to }| (event, tick, to)) {
+            Ok((.., Some(_))) => {}
+            Ok((MatchEvent::Joined { player, name }, ..)) => {
                 return Some(Said::Name(player.slot, name.as_str().to_owned()));
             }
-            Ok((MatchEvent::Said { player, line }, _)) => {
+            Ok((MatchEvent::Said { player, line }, ..)) => {
                 return Some(Said::Chat(Some(player.slot), line.as_str().to_owned()));
             }
-            Ok((MatchEvent::Announced { line }, _)) => {
+            Ok((MatchEvent::Announced { line }, ..)) => {
                 return Some(Said::Chat(None, line.as_str().to_owned()));
             }
-            Ok((MatchEvent::Round { phase, ends, next }, tick)) => {
+            Ok((MatchEvent::Round { phase, ends, next }, tick, _)) => {
                 let left = ends.map_or(0, |ends| ends.distance(tick));
                 return Some(Said::Round {
                     phase,
@@ -141,7 +142,7 @@ impl LiveRecorder {
         // takes about ten microseconds with 500 bodies.
         let kind = kind_in(simulation.world());
         let recorded = self.recorder.tick(commands, kind, simulation.digest());
-        self.send(Item::Tick(recorded));
+        self.send(Item::Tick(recorded.with_words(simulation)));
         if self.schedule.is_due(simulation.world(), commands.len()) {
             // Saving takes about 0.3 ms with 32 players and 300 bodies. The thread that writes
             // compresses the keyframe.

@@ -130,7 +130,7 @@ impl ReplayBuffer {
         newest.piece.notes.extend(simulation.events().iter().filter_map(died));
         let kind = kind_in(simulation.world());
         let recorded = newest.recorder.tick(commands, kind, simulation.digest());
-        newest.piece.ticks.push(recorded);
+        newest.piece.ticks.push(recorded.with_words(simulation));
         if !tick.is_multiple_of(self.tick_rate) {
             return;
         }

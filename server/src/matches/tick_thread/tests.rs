@@ -3,6 +3,7 @@
 use std::num::NonZeroU16;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
+use obsp_game::PlayerInfo;
 use obsp_proto::commands::{CommandBatch, CommandDatagram};
 use obsp_sim::AddPlayerError;
 use tokio::sync::oneshot;
@@ -39,7 +40,7 @@ impl VirtualMatch {
 
     fn ask(&self) -> oneshot::Receiver<Result<Seat, AddPlayerError>> {
         let (request, answer) = oneshot::channel();
-        let request = JoinRequest { answer: request, steered: Arc::default() };
+        let request = JoinRequest { answer: request, info: PlayerInfo::default(), steered: Arc::default() };
         self.joins.try_send(request).unwrap();
         answer
     }

@@ -1,4 +1,4 @@
-//! A player's chat lines: sent to everybody in the match, or counted as a vote.
+//! A player's chat lines: passed on to the game, which says who hears them, or counted as a vote.
 
 use obsp_proto::control::{ChatLine, MatchEvent};
 
@@ -22,8 +22,8 @@ impl<P: Path> PlayerConnection<'_, P> {
             Ok(()) => {
                 let Some(Player { seat, .. }) = &self.player else { return };
                 self.game.telemetry.network.chat_lines.increment(1);
-                let said = MatchEvent::Said { player: seat.player, line };
-                self.game.announce_in(&seat.level, said);
+                // The queue is longer than the budget of chat ever lets it grow.
+                let _ = seat.say(line);
             }
             Err(limit) => self.feed.limited(limit),
         }

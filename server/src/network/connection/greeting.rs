@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use obsp_game::PlayerInfo;
 use obsp_proto::control::{MatchEvent, MatchName, PlayerName, RefusalReason, Ticket};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
@@ -265,7 +266,9 @@ impl<P: Path> PlayerConnection<'_, P> {
             return Err(self.refuse(RefusalReason::NotReady));
         };
         let (request, answer) = oneshot::channel();
-        let request = JoinRequest { answer: request, steered: Arc::clone(&client.steered) };
+        let name = self.name.as_ref().map_or("", |name| name.as_str()).to_owned();
+        let info = PlayerInfo { name, player_id: client.player_id };
+        let request = JoinRequest { answer: request, info, steered: Arc::clone(&client.steered) };
         // If the queue is full, the request is dropped. Dropping it answers it at once.
         let _ = self.game.joins.try_send(request);
         let Ok(Ok(answer)) = timeout(JOIN_TIMEOUT, answer).await else {

@@ -63,6 +63,7 @@ impl Effect {
             | Event::Died { .. }
             | Event::Deployed { .. }
             | Event::Announced { .. }
+            | Event::Said { .. }
             | Event::Game(_)
             | Event::Private { .. } => None,
         }
