@@ -64,10 +64,10 @@ impl KnownPlayers {
         self.0.binary_search_by_key(&id, |(known, _)| *known)
     }
 
-    /// Notes a player, unless nothing is known.
+    /// Notes what is known of a player. If that is nothing, the player is forgotten.
     pub(crate) fn note(&mut self, id: EntityId, info: PlayerInfo) {
         if info == PlayerInfo::default() {
-            return;
+            return self.forget(id);
         }
         match self.find(id) {
             Ok(at) => self.0[at].1 = info,

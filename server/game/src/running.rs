@@ -73,6 +73,9 @@ pub trait RunningMatch: Debug + Send {
     /// Name and number of a player; `None` if nothing is known of the player.
     fn player(&self, player: EntityId) -> Option<&PlayerInfo>;
 
+    /// The agents that have a name, each with its name, in ascending order of id.
+    fn named_agents(&self) -> Vec<(EntityId, &str)>;
+
     /// Passes on a line that a player says. [`Game::said`] hears it at once. The line comes back as
     /// an event of the next tick, unless the game keeps it. A line of an id that is not a player's
     /// is ignored.
@@ -301,7 +304,6 @@ impl<G: Game> Match<G> {
             events: Vec::new(),
             delivered: 0,
             volumes: Volumes::default(),
-            agents: Vec::new(),
             players: KnownPlayers::default(),
             said: SaidLines::default(),
             watched: Vec::new(),
@@ -400,6 +402,11 @@ impl<G: Game> RunningMatch for Match<G> {
         self.shared.players.get(player)
     }
 
+    fn named_agents(&self) -> Vec<(EntityId, &str)> {
+        let named = |id: &EntityId| Some((*id, self.shared.players.get(*id)?.name.as_str()));
+        self.world.agents().iter().filter_map(named).collect()
+    }
+
     fn say(&mut self, player: EntityId, line: &str) {
         if self.world.player_kind(player).is_none() {
             return;
@@ -494,14 +501,13 @@ impl<G: Game> RunningMatch for Match<G> {
         let mut hash = Xxh3Default::new();
         hash.update(&self.world.digest().to_le_bytes());
         hash.update(&self.shared.random.state().to_le_bytes());
-        let Shared { volumes, watched, agents, players, .. } = &self.shared;
+        let Shared { volumes, watched, players, .. } = &self.shared;
         let touching = watched.iter().map(|(_, touching)| touching.as_slice());
         for ids in volumes.occupants().chain(touching) {
             hash.update(&(ids.len() as u64).to_le_bytes());
             ids.iter().for_each(|id| add_id(&mut hash, *id));
         }
         watched.iter().for_each(|(id, _)| add_id(&mut hash, *id));
-        agents.iter().for_each(|id| add_id(&mut hash, *id));
         for (id, PlayerInfo { name, player_id }) in players.iter() {
             add_id(&mut hash, *id);
             hash.update(&(name.len() as u64).to_le_bytes());

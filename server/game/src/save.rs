@@ -10,9 +10,9 @@ use obsp_sim::{EntityId, Random, SetupError, World};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::chat::SaidLines;
 use crate::event::Event;
 use crate::game::Game;
-use crate::chat::SaidLines;
 use crate::game_file::GameFile;
 use crate::player_info::KnownPlayers;
 use crate::replicated::schema;
@@ -45,7 +45,6 @@ struct SavedShared {
     events: Vec<Event>,
     delivered: u32,
     volumes: Vec<SavedVolume>,
-    agents: Vec<EntityId>,
     players: KnownPlayers,
     watched: Vec<(EntityId, Vec<EntityId>)>,
 }
@@ -60,13 +59,12 @@ impl<G: Game> Match<G> {
     /// The whole match as bytes. [`Match::restored`] makes a match from them that goes on exactly
     /// like this one.
     pub(crate) fn saved(&self) -> Vec<u8> {
-        let Shared { random, events, delivered, volumes, agents, players, watched, .. } = &self.shared;
+        let Shared { random, events, delivered, volumes, players, watched, .. } = &self.shared;
         let shared = SavedShared {
             random: random.state(),
             events: events.clone(),
             delivered: *delivered as u32,
             volumes: volumes.saved(),
-            agents: agents.clone(),
             players: players.clone(),
             watched: watched.clone(),
         };
@@ -105,7 +103,7 @@ impl<G: Game> Match<G> {
                 "its players move by the numbers of another game.toml",
             ));
         }
-        let SavedShared { random, events, delivered, volumes, agents, players, watched } = shared;
+        let SavedShared { random, events, delivered, volumes, players, watched } = shared;
         let delivered = delivered as usize;
         if delivered > events.len() {
             return Err(LoadMatchError::Damaged(
@@ -115,9 +113,8 @@ impl<G: Game> Match<G> {
         if !watched.is_sorted_by_key(|(id, _)| *id) {
             return Err(LoadMatchError::Damaged("the watched entities are not in order"));
         }
-        let players = players
-            .in_order()
-            .ok_or(LoadMatchError::Damaged("its players are not in order"))?;
+        let players =
+            players.in_order().ok_or(LoadMatchError::Damaged("its players are not in order"))?;
         let volumes = Volumes::restored(volumes, world.map())
             .ok_or(LoadMatchError::Damaged("one of its volumes is not in its map"))?;
         let random = Random::new(random);
@@ -125,18 +122,8 @@ impl<G: Game> Match<G> {
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()));
         let schema = Arc::new(schema.map_err(obsp_sim::LoadWorldError::Setup)?);
         let said = SaidLines::default();
-        let shared = Shared {
-            file,
-            schema,
-            random,
-            events,
-            delivered,
-            volumes,
-            agents,
-            players,
-            said,
-            watched,
-        };
+        let shared =
+            Shared { file, schema, random, events, delivered, volumes, players, said, watched };
         Ok(Self { game, world, state, shared })
     }
 

@@ -5,10 +5,7 @@ use glam::{DQuat, DVec3};
 use obsp::MapEntity;
 use obsp::geometry::Aabb;
 use obsp_proto::schema::{EventError, GameEvent, Schema};
-use obsp_sim::{
-    AddPlayerError, EntityId, MissileMotion, ModelId, PlaceError, PlayerKind, Posture, Random,
-    World,
-};
+use obsp_sim::{EntityId, MissileMotion, ModelId, PlaceError, PlayerKind, Posture, Random, World};
 use serde::Serialize;
 
 use crate::chat::SaidLines;
@@ -75,8 +72,6 @@ pub(crate) struct Shared {
     /// events, such as those of a player who joins, are delivered with the next tick.
     pub(crate) delivered: usize,
     pub(crate) volumes: Volumes,
-    /// Players without a client.
-    pub(crate) agents: Vec<EntityId>,
     pub(crate) players: KnownPlayers,
     pub(crate) said: SaidLines,
     /// The watched entities in ascending order, each with the entities that touched it in the last
@@ -103,15 +98,15 @@ impl WorldMut<'_> {
         &self.shared.file
     }
 
-    /// Name and number of a client's player, who may be out of the world. `None` for an agent, and
-    /// for a player of whom the server has told the match nothing.
+    /// Name and number of a player, who may be out of the world. `None` for a player of whom the
+    /// server has told the match nothing, and for an agent without a name.
     pub fn player(&self, player: EntityId) -> Option<&PlayerInfo> {
         self.shared.players.get(player)
     }
 
     /// Whether a player is an agent, which [`WorldMut::spawn_agent`] has added.
     pub fn is_agent(&self, player: EntityId) -> bool {
-        self.shared.agents.contains(&player)
+        self.world.agents().binary_search(&player).is_ok()
     }
 
     /// Adds an event to the events of this tick. A server shows it or reports it to the players.
@@ -191,19 +186,34 @@ impl WorldMut<'_> {
         self.world.spawn_body_near(model, position, orientation)
     }
 
-    /// Adds a player without a client, an agent, and returns its id. An agent takes one of the
+    /// Adds a player without a client, an agent, and returns its id. An agent takes none of the
     /// places for players. The agent waits outside the world. The game lets it in like any other
     /// player in [`Game::respawn`](crate::Game::respawn), and writes its commands in
     /// [`Game::command`](crate::Game::command). Neither [`Game::joined`](crate::Game::joined) nor
     /// [`Game::left`](crate::Game::left) is called for an agent. A game that adds or
     /// [removes](WorldMut::remove) an agent does the work of these methods itself.
     ///
+    /// Clients list an agent that has a [name](WorldMut::name_agent) among the players.
+    ///
     /// # Errors
-    /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
-    pub fn spawn_agent(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError> {
-        let id = self.world.add_player(kind)?;
-        self.shared.agents.push(id);
-        Ok(id)
+    /// [`PlaceError::Full`] if all slots for entities are taken or kept for players, and
+    /// [`PlaceError::NoSuchModel`] if there is no hovertank to drive.
+    pub fn spawn_agent(&mut self, kind: PlayerKind) -> Result<EntityId, PlaceError> {
+        self.world.add_agent(kind)
+    }
+
+    /// Gives an agent a name, or another one. Clients then list the agent among the players, with
+    /// its [vitals](crate::Game::vitals). A name that no player could
+    /// have is not shown: names have at most 24 characters, none of them a control character.
+    ///
+    /// # Errors
+    /// [`PlaceError::NoSuchEntity`] if the entity is no agent.
+    pub fn name_agent(&mut self, agent: EntityId, name: &str) -> Result<(), PlaceError> {
+        if !self.is_agent(agent) {
+            return Err(PlaceError::NoSuchEntity);
+        }
+        self.shared.players.note(agent, PlayerInfo::named(name));
+        Ok(())
     }
 
     /// Like [`WorldMut::spawn_agent`], but the agent comes in at once, at the nearest free place to
@@ -212,17 +222,15 @@ impl WorldMut<'_> {
     /// [`Game::respawn`](crate::Game::respawn) is asked.
     ///
     /// # Errors
-    /// [`PlaceError`]; nothing is added then. [`PlaceError::Full`] when all places for players
-    /// are taken, and [`PlaceError::NoSuchModel`] if there is no hovertank to drive.
+    /// [`PlaceError`]; nothing is added then. It is as for [`WorldMut::spawn_agent`], or
+    /// [`PlaceError::NoRoom`].
     pub fn spawn_agent_at(
         &mut self,
         kind: PlayerKind,
         position: DVec3,
         yaw: u16,
     ) -> Result<EntityId, PlaceError> {
-        let id = self.world.add_player_at(kind, position, yaw)?;
-        self.shared.agents.push(id);
-        Ok(id)
+        self.world.add_agent_at(kind, position, yaw)
     }
 
     /// Removes a body, or a player without a client, and wakes the bodies that leant on it.
@@ -231,8 +239,8 @@ impl WorldMut<'_> {
     /// [`PlaceError::NoSuchEntity`] if the entity has left the match, or is a client's player.
     pub fn remove(&mut self, id: EntityId) -> Result<(), PlaceError> {
         self.shared.watched.retain(|(watched, _)| *watched != id);
-        if let Some(index) = self.shared.agents.iter().position(|agent| *agent == id) {
-            self.shared.agents.remove(index);
+        if self.is_agent(id) {
+            self.shared.players.forget(id);
             self.world.leave(id);
             return Ok(());
         }

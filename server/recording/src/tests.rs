@@ -171,9 +171,8 @@ fn a_written_file_is_read_back() {
     assert_eq!(ticks[LEFT as usize - 1].left.len(), 1);
     let said: usize = ticks.iter().map(|tick| tick.said.len()).sum();
     assert_eq!(said, 2 * SPEAKS.len());
-    let introduced: Vec<u64> = (1..=TICKS)
-        .filter(|number| !ticks[*number as usize - 1].introduced.is_empty())
-        .collect();
+    let introduced: Vec<u64> =
+        (1..=TICKS).filter(|number| !ticks[*number as usize - 1].introduced.is_empty()).collect();
     assert_eq!(introduced, [1, 2, 3, 4, 6]);
     let changes: usize = ticks.iter().map(|tick| tick.commands.len()).sum();
     assert!((600..1_500).contains(&changes), "{changes} changes");

@@ -1,5 +1,6 @@
 //! The match itself: its set-up, its ticks, and the questions that can be asked in between.
 
+mod agents;
 mod digest;
 mod missiles;
 mod operations;
@@ -209,17 +210,22 @@ impl World {
     /// # Errors
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
     pub fn add_player(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError> {
+        self.check_places()?;
         let (body, shape) = self.new_player(kind)?;
         let full = AddPlayerError::Full(self.config.max_players);
         self.entities.insert(Role::Player(body), shape).ok_or(full)
     }
 
+    /// Checks that a place for a player is free. Agents take none.
+    fn check_places(&self) -> Result<(), AddPlayerError> {
+        let players = self.entities.iter().filter(|entity| entity.player().is_some()).count();
+        let places = self.config.max_players;
+        let taken = players - self.entities.agents().len();
+        if taken < usize::from(places) { Ok(()) } else { Err(AddPlayerError::Full(places)) }
+    }
+
     /// The body and shape of a new player.
     fn new_player(&self, kind: PlayerKind) -> Result<(PlayerBody, ShapeId), AddPlayerError> {
-        let players = self.entities.iter().filter(|entity| entity.player().is_some()).count();
-        if players >= usize::from(self.config.max_players) {
-            return Err(AddPlayerError::Full(self.config.max_players));
-        }
         Ok(match kind {
             PlayerKind::Box => {
                 let shape = self.arena.shapes.of_posture(Posture::Standing);

@@ -24,8 +24,8 @@ pub(crate) use latest::Latest;
 pub(crate) use level_recordings::LevelRecordings;
 pub(crate) use live::LiveRecorder;
 pub use obsp_recording::{
-    Beginning, Header, Note, RecordedTick, Recorder, Recording, RecordingError, Said, Schedule,
-    Summary, Writer,
+    Beginning, Difference, Header, Note, Playback, RecordedTick, Recorder, Recording,
+    RecordingError, Said, Schedule, Summary, Writer,
 };
 pub(crate) use replay_buffer::ReplayBuffer;
 pub(crate) use status::Status;

@@ -39,6 +39,13 @@ const WAITING_LINES: usize = 16;
 /// can be read.
 const STANDINGS_A_SECOND: u16 = 5;
 
+/// Whether the vitals of a player may be announced after `tick`. The players take turns, so that
+/// not all are announced in the same tick.
+pub(crate) fn standings_are_due(player: EntityId, tick: Tick, tick_rate: u16) -> bool {
+    let interval = u32::from((tick_rate / STANDINGS_A_SECOND).max(1));
+    (tick.0 + u32::from(player.slot)).is_multiple_of(interval)
+}
+
 /// A request to join, answered within a tick.
 #[derive(Debug)]
 pub(crate) struct JoinRequest {
@@ -381,10 +388,9 @@ impl Seats {
         simulation: &dyn RunningMatch,
         tick: Tick,
     ) -> Vec<MatchEvent> {
-        let interval = u32::from((self.tick_rate.get() / STANDINGS_A_SECOND).max(1));
+        let tick_rate = self.tick_rate.get();
         let due = |seat: &mut OccupiedSeat| {
-            // The players take turns, so that not all are announced in the same tick.
-            if !(tick.0 + u32::from(seat.player.slot)).is_multiple_of(interval) {
+            if !standings_are_due(seat.player, tick, tick_rate) {
                 return None;
             }
             let vitals =

@@ -1,6 +1,7 @@
 //! The tick thread: it alone owns the simulation. Each tick it takes one command per
 //! player, steps the world, and publishes the state; it never waits for another thread.
 
+mod agents;
 pub(crate) mod pacer;
 pub(crate) mod published;
 pub(crate) mod send_groups;
@@ -24,6 +25,7 @@ use super::seats::{JoinRequest, Seats};
 use super::telemetry::TickPhases;
 use super::watchdog::Gate;
 use crate::common::error::RunError;
+use agents::ListedAgents;
 use pacer::{Pacer, Turn};
 use published::{
     ContactSubscription, LatestState, PublishedState, PublishedStates, STATES_WAITING,
@@ -38,6 +40,7 @@ struct CurrentLevel {
     /// Counters of earlier levels.
     earlier_counters: Counters,
     stuck: StuckWatch,
+    agents: ListedAgents,
 }
 
 impl CurrentLevel {
@@ -49,7 +52,8 @@ impl CurrentLevel {
     ) -> Self {
         let movement = simulation.world().movement();
         let stuck = StuckWatch::new(u32::from(level.match_info.tick_rate.get()), movement);
-        Self { level, earlier_ticks, earlier_counters, stuck }
+        let agents = ListedAgents::default();
+        Self { level, earlier_ticks, earlier_counters, stuck, agents }
     }
 }
 
@@ -237,7 +241,11 @@ impl Match {
             }
             event => public(event).map(|event| News { tick, event, to: None }),
         };
-        let mut news: Vec<_> = self.simulation.events().iter().filter_map(news_of).collect();
+        let CurrentLevel { level, agents, .. } = &mut self.current;
+        let tick_rate = level.match_info.tick_rate.get();
+        let listed = agents.follow(&*self.simulation, &level.roster, (tick, tick_rate)).into_iter();
+        let mut news: Vec<_> = listed.map(|event| News { tick, event, to: None }).collect();
+        news.extend(self.simulation.events().iter().filter_map(news_of));
         news.extend(self.simulation.events().iter().flat_map(|event| self.heard(event, tick)));
         let standings = self.seats.standings(&*self.simulation, tick).into_iter();
         news.extend(standings.map(|event| News { tick, event, to: None }));
@@ -250,7 +258,8 @@ impl Match {
     /// that no client can show, and for a speaker whom clients no longer know.
     fn heard(&self, event: &Event, tick: Tick) -> Vec<News> {
         let Event::Said { player, line, to } = event else { return Vec::new() };
-        let line = ChatLine::shortened(line).filter(|_| !self.current.level.roster.has_left(*player));
+        let line =
+            ChatLine::shortened(line).filter(|_| !self.current.level.roster.has_left(*player));
         let Some(line) = line else { return Vec::new() };
         let event = MatchEvent::Said { player: *player, line };
         let to_one = |to| News { tick, event: event.clone(), to };

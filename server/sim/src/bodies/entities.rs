@@ -9,7 +9,7 @@ pub(crate) use entity::{Entity, Record, SearchState, SleepState, Stopped};
 
 use crate::bodies::guard::Placement;
 use crate::bodies::mobility::Mobility;
-use crate::bodies::roles::Role;
+use crate::bodies::roles::{PlayerBody, Role};
 use crate::collision::grid::Grid;
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
@@ -25,8 +25,10 @@ pub(crate) struct Entities {
     grid: Grid,
     /// Number of slots that are kept free for players.
     players: usize,
-    /// Number of entities that are not players.
+    /// Number of entities that take no place for a player.
     others: usize,
+    /// The players who take no place, in ascending order of id.
+    agents: Vec<EntityId>,
     /// Number of kinematic bodies.
     kinematic: usize,
     /// No slot below this one is free.
@@ -43,23 +45,25 @@ impl Entities {
             grid: Grid::new(bounds),
             players,
             others: 0,
+            agents: Vec::new(),
             kinematic: 0,
             first_free: 0,
         }
     }
 
-    /// Makes one free slot for each saved generation. Returns `None` if there are more generations
-    /// than [`MAX_ENTITIES`].
+    /// Makes one free slot for each saved generation. `agents` are in ascending order. Returns
+    /// `None` if there are more generations than [`MAX_ENTITIES`].
     pub(crate) fn with_generations(
         bounds: &Aabb,
         max_players: u16,
         generations: Vec<u16>,
+        agents: Vec<EntityId>,
     ) -> Option<Self> {
         if generations.len() > MAX_ENTITIES {
             return None;
         }
         let slots = generations.iter().map(|_| None).collect();
-        Some(Self { slots, generations, ..Self::new(bounds, max_players) })
+        Some(Self { slots, generations, agents, ..Self::new(bounds, max_players) })
     }
 
     /// Puts a saved entity into the slot of its id, in limbo. Returns `None` if the slot does not
@@ -70,7 +74,7 @@ impl Entities {
         if !free || self.generations[slot] != entity.id.generation {
             return None;
         }
-        self.others += usize::from(entity.player().is_none());
+        self.others += usize::from(self.takes_no_place(&entity));
         self.kinematic += usize::from(entity.is_kinematic());
         self.slots[slot] = Some(Entity { placed: None, ..entity });
         let occupied = self.slots[self.first_free..].iter().take_while(|slot| slot.is_some());
@@ -83,12 +87,44 @@ impl Entities {
         &self.generations
     }
 
+    /// Whether an entity takes none of the places for players.
+    fn takes_no_place(&self, entity: &Entity) -> bool {
+        entity.player().is_none() || self.is_agent(entity.id)
+    }
+
+    /// The players who take no place, in ascending order of id.
+    pub(crate) fn agents(&self) -> &[EntityId] {
+        &self.agents
+    }
+
+    /// Whether an entity is a player who takes no place.
+    pub(crate) fn is_agent(&self, id: EntityId) -> bool {
+        self.agents.binary_search(&id).is_ok()
+    }
+
     /// Adds an entity in the lowest free slot. The entity is in limbo until a placement is
     /// committed. Returns `None` if no slot is free. One of the [`MAX_ENTITIES`] slots is reserved
     /// for each player who may still join.
     pub(crate) fn insert(&mut self, role: Role, shape: ShapeId) -> Option<EntityId> {
-        let is_player = matches!(role, Role::Player(_));
-        if !is_player && self.others + self.players >= MAX_ENTITIES {
+        let takes_place = matches!(role, Role::Player(_));
+        self.insert_at_lowest(role, shape, takes_place)
+    }
+
+    /// Adds a player who takes no place, in the same way.
+    pub(crate) fn insert_agent(&mut self, body: PlayerBody, shape: ShapeId) -> Option<EntityId> {
+        let id = self.insert_at_lowest(Role::Player(body), shape, false)?;
+        let at = self.agents.partition_point(|agent| *agent < id);
+        self.agents.insert(at, id);
+        Some(id)
+    }
+
+    fn insert_at_lowest(
+        &mut self,
+        role: Role,
+        shape: ShapeId,
+        takes_place: bool,
+    ) -> Option<EntityId> {
+        if !takes_place && self.others + self.players >= MAX_ENTITIES {
             return None;
         }
         let free = self.slots[self.first_free..].iter().position(Option::is_none);
@@ -102,7 +138,7 @@ impl Entities {
             None => return None,
         };
         self.first_free = slot + 1;
-        self.others += usize::from(!is_player);
+        self.others += usize::from(!takes_place);
         self.kinematic += usize::from(matches!(role, Role::Kinematic(_)));
         let id = EntityId { slot: slot as u16, generation: self.generations[slot] };
         let mut entity = Entity {
@@ -132,7 +168,8 @@ impl Entities {
         self.generations[slot] = self.generations[slot].wrapping_add(1);
         self.first_free = self.first_free.min(slot);
         let gone = self.slots[slot].take();
-        self.others -= usize::from(gone.as_ref().is_some_and(|entity| entity.player().is_none()));
+        self.others -= usize::from(gone.as_ref().is_some_and(|entity| self.takes_no_place(entity)));
+        self.agents.retain(|agent| *agent != id);
         self.kinematic -= usize::from(gone.as_ref().is_some_and(Entity::is_kinematic));
         gone
     }

@@ -326,6 +326,7 @@ impl World {
         position: DVec3,
         yaw: u16,
     ) -> Result<EntityId, PlaceError> {
+        self.check_places()?;
         let (body, shape) = self.new_player(kind)?;
         let placement = self.nearest_upright(shape, position)?;
         let id = self.entities.insert(Role::Player(body), shape).ok_or(PlaceError::Full)?;
@@ -335,7 +336,7 @@ impl World {
 
     /// The free place of `shape`, without rotation, that is nearest to `position`. The position is
     /// rounded to `f32`, because a player's position is a value of `f32`.
-    fn nearest_upright(
+    pub(super) fn nearest_upright(
         &mut self,
         shape: ShapeId,
         position: DVec3,

@@ -38,7 +38,7 @@ use crate::setup::{Config, SetupError};
 use crate::state::{EntityId, Posture};
 
 /// Version of the format. Any change of the saved data raises it.
-const VERSION: u16 = 4;
+const VERSION: u16 = 5;
 
 /// Maximum number of bytes that are read.
 const MAX_BYTES: usize = 1 << 26;
@@ -112,6 +112,7 @@ struct Saved<'a> {
     /// Maximum cost of the bodies in a tick; `None` for no limit.
     budget: Option<f64>,
     generations: Cow<'a, [u16]>,
+    agents: Cow<'a, [EntityId]>,
     entities: Vec<SavedEntity<'a>>,
     pairs: Cow<'a, [Pair]>,
     history: Cow<'a, PositionHistory>,
@@ -174,6 +175,7 @@ impl World {
             movement: self.movement().to_array(),
             budget: self.context.budget,
             generations: self.entities.generations().into(),
+            agents: self.entities.agents().into(),
             entities: self.entities.iter().map(saved_entity).collect(),
             pairs: Cow::Borrowed(&self.pairs),
             history: Cow::Borrowed(&self.history),
@@ -269,11 +271,15 @@ struct Checks<'a> {
 impl Checks<'_> {
     /// The saved entities, each at its saved pose, if it can be there.
     fn entities(&self, saved: &Saved) -> Result<Entities, LoadWorldError> {
+        if !saved.agents.is_sorted_by(|a, b| a < b) {
+            return Err(damaged("its agents are not in order".to_owned()));
+        }
         let World { arena, config, .. } = self.world;
         let mut entities = Entities::with_generations(
             &arena.map.bounds(),
             config.max_players,
             saved.generations.to_vec(),
+            saved.agents.to_vec(),
         )
         .ok_or_else(|| damaged(format!("it has more than {MAX_ENTITIES} slots")))?;
         entities.use_grid(self.world.entities.uses_grid());
@@ -302,6 +308,10 @@ impl Checks<'_> {
                 let searched_as = entity.record.searched_as;
                 self.search(searched_as).map_err(reject)?;
             }
+        }
+        let is_player = |id: &EntityId| entities.find(*id).is_some_and(|it| it.player().is_some());
+        if !saved.agents.iter().all(is_player) {
+            return Err(damaged("an agent is no player".to_owned()));
         }
         Ok(entities)
     }

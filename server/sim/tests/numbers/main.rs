@@ -184,6 +184,12 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
                 _ = world.add_player_at(kind, at, yaw);
             }
         }
+        "World::add_agent_at" => {
+            let (at, yaw) = (vector(n, [320.0, 200.0, 100.0]), n.whole(7, 65_535) as u16);
+            for kind in [PlayerKind::Box, PlayerKind::Hovertank] {
+                _ = world.add_agent_at(kind, at, yaw);
+            }
+        }
         "World::bring_back_at" => {
             let at = vector(n, [300.0, 200.0, 100.0]);
             _ = world.bring_back_at(scene.waiting, at, n.whole(7, 65_535) as u16);

@@ -4,7 +4,7 @@ use obsp_proto::control::{MatchEvent, PlayerName, Vitals};
 use obsp_sim::EntityId;
 
 /// The players of a level: names from the tasks of their connections, vitals from the
-/// tick thread.
+/// tick thread. Agents that the game has named are among them; the tick thread inserts them.
 ///
 /// A connection's task inserts its player and removes it again. An entry is locked no longer than
 /// it takes to copy a few numbers. The tick thread does not wait even for that, but writes the
@@ -18,11 +18,16 @@ struct Entry {
     name: PlayerName,
     /// The player's health and score, as all clients know them.
     vitals: Option<Vitals>,
+    is_agent: bool,
 }
 
 impl Roster {
     pub(crate) fn insert(&self, player: EntityId, name: PlayerName) {
-        self.0.insert(player, Entry { name, vitals: None });
+        self.0.insert(player, Entry { name, vitals: None, is_agent: false });
+    }
+
+    pub(crate) fn insert_agent(&self, agent: EntityId, name: PlayerName) {
+        self.0.insert(agent, Entry { name, vitals: None, is_agent: true });
     }
 
     pub(crate) fn remove(&self, player: EntityId) {
@@ -75,7 +80,8 @@ impl Roster {
         entry.vitals.map(|vitals| vitals.score)
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
+    /// The number of clients' players.
+    pub(crate) fn clients(&self) -> usize {
+        self.0.iter().filter(|entry| !entry.value().is_agent).count()
     }
 }

@@ -67,7 +67,7 @@ pub(crate) async fn direct(
         }
         schedule.count_votes(&game);
         let best = level.roster.best().map(|(_, score)| score);
-        let input = RoundInput { now: game.now(), players: level.roster.len(), best };
+        let input = RoundInput { now: game.now(), players: level.roster.clients(), best };
         for action in schedule.flow.update(&input) {
             match action {
                 FlowAction::Prepare(map) => pipeline.loader.load(map),

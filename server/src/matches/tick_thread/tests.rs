@@ -40,7 +40,8 @@ impl VirtualMatch {
 
     fn ask(&self) -> oneshot::Receiver<Result<Seat, AddPlayerError>> {
         let (request, answer) = oneshot::channel();
-        let request = JoinRequest { answer: request, info: PlayerInfo::default(), steered: Arc::default() };
+        let request =
+            JoinRequest { answer: request, info: PlayerInfo::default(), steered: Arc::default() };
         self.joins.try_send(request).unwrap();
         answer
     }

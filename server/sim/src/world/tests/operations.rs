@@ -187,3 +187,31 @@ fn a_body_on_a_removed_body_falls() {
         assert!(asleep(&world, id));
     }
 }
+
+/// Agents take no place for players, and the match keeps these places free. Another agent than the
+/// last that fits is refused. A saved match has the same agents.
+#[test]
+fn agents_take_no_places_for_players() {
+    let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");
+    let places = usize::from(CONFIG.max_players);
+    let mut agents = Vec::new();
+    for _ in 0..crate::MAX_ENTITIES - places {
+        agents.push(world.add_agent(PlayerKind::Box).expect("there is a free slot"));
+    }
+    assert_eq!(world.add_agent(PlayerKind::Box), Err(PlaceError::Full));
+    let at = DVec3::new(100.0, 100.0, 60.0);
+    assert_eq!(world.add_agent_at(PlayerKind::Box, at, 0), Err(PlaceError::Full));
+    let model = world.shipped_model("small_crate");
+    assert_eq!(world.spawn_body(model, at, DQuat::IDENTITY), Err(PlaceError::Full));
+    for _ in 0..places {
+        world.add_player(PlayerKind::Box).expect("the match keeps the places of players free");
+    }
+    assert!(world.add_player(PlayerKind::Box).is_err(), "all places are taken");
+    assert_eq!(world.agents(), agents);
+    world.leave(agents[3]);
+    assert!(world.add_player(PlayerKind::Box).is_err(), "an agent leaves no place for a player");
+    let again = world.add_agent_at(PlayerKind::Box, at, 0).expect("a slot is free again");
+    assert_eq!((again.slot, world.agents().len()), (agents[3].slot, agents.len()));
+    let loaded = World::load(room(), shipped().into(), &world.save()).expect("a saved match");
+    assert_eq!((loaded.agents(), loaded.digest()), (world.agents(), world.digest()));
+}

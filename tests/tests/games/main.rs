@@ -1,6 +1,8 @@
 //! The games of `server/examples`: each is played by scripts with every tick audited, and by
 //! bots over a real server.
 
+mod chat;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,13 +22,13 @@ use tests::harness::pages::get;
 use tokio::time::timeout;
 
 #[allow(dead_code, reason = "an example has a `main` of its own")]
-#[path = "../../server/examples/bowling.rs"]
+#[path = "../../../server/examples/bowling.rs"]
 mod bowling;
 #[allow(dead_code, reason = "an example has a `main` of its own")]
-#[path = "../../server/examples/king_of_the_hill.rs"]
+#[path = "../../../server/examples/king_of_the_hill.rs"]
 mod king_of_the_hill;
 #[allow(dead_code, reason = "an example has a `main` of its own")]
-#[path = "../../server/examples/sumo.rs"]
+#[path = "../../../server/examples/sumo.rs"]
 mod sumo;
 
 /// Far longer than anything here takes: only a hang lasts as long.
