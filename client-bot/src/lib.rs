@@ -4,9 +4,8 @@
 //! * [`swarm`]: many bots in one process, and the report of what they measured.
 
 pub mod behaviors;
-mod descriptors;
 mod options;
 pub mod swarm;
 
-pub use descriptors::TooFewDescriptors;
 pub use options::Options;
+pub use swarm::TooFewDescriptors;

@@ -23,14 +23,15 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use obsp::descriptors;
 use obsp_client::quic::{ConnectError, Connector, MapStore, ServerAddress, Trust};
 use obsp_proto::control::{MatchName, PlayerName};
 use obsp_proto::token::JoinKey;
+use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::behaviors::BehaviorChoice;
-use crate::descriptors::{self, TooFewDescriptors};
 pub use activity::BotActivity;
 use bot::{Bot, NavGraphs};
 use bot_record::BotRecord;
@@ -93,6 +94,17 @@ pub struct Swarm {
     pub maps: Vec<PathBuf>,
 }
 
+/// The system lets this process open too few files and sockets.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error(
+    "the system lets this process open {granted} more files and sockets, but {needed} are needed; \
+     raise the limit with `ulimit -n 1024`, or send fewer bots"
+)]
+pub struct TooFewDescriptors {
+    granted: usize,
+    needed: usize,
+}
+
 impl Swarm {
     /// A swarm for a server on this machine, whose certificate is not checked. The bots have a
     /// mixture of behaviors, share sockets, start all at once, have seed 1 and play until `stop`
@@ -123,9 +135,9 @@ impl Swarm {
         let connectors = self.bots.div_ceil(BOTS_PER_SOCKET) as usize;
         // A server that is given by its name may need a socket for each family.
         let sockets = if self.server.address().is_some() { 1 } else { 2 };
-        descriptors::check(
-            connectors * sockets + (1 + self.shares().count()) * DESCRIPTORS_PER_THREAD,
-        )
+        let needed = connectors * sockets + (1 + self.shares().count()) * DESCRIPTORS_PER_THREAD;
+        let granted = descriptors::granted(needed);
+        if granted < needed { Err(TooFewDescriptors { granted, needed }) } else { Ok(()) }
     }
 
     /// Starts the bots, lets them play until the duration is over or `stop` resolves,

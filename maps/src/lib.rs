@@ -18,6 +18,9 @@
 pub mod body;
 mod box_tree;
 mod compile;
+// Public for the programs of this repository only, all of which depend on this crate.
+#[doc(hidden)]
+pub mod descriptors;
 pub mod entity_check;
 pub mod entity_class;
 mod game_file_error;

@@ -96,14 +96,15 @@ struct RawGameData {
     models: models::RawModels,
     #[serde(default)]
     materials: models::Materials,
-    movement: Option<movement::RawMovement>,
+    #[serde(default)]
+    movement: movement::RawMovement,
 }
 
 /// The data as they are encoded: the text of the file, its movement parameters, and the models.
 #[derive(Encode, Decode)]
 struct Encoded {
     text: String,
-    movement: [f64; 9],
+    movement: [f64; MovementParameters::COUNT],
     models: Vec<EncodedModel>,
 }
 
@@ -183,14 +184,10 @@ impl GameData {
         }
         let raw: RawGameData =
             toml::from_str(text).map_err(|error| GameFileError::of(text, &error))?;
-        let movement = raw.movement.map(|movement| movement.parameters(text)).transpose()?;
+        let movement = movement::parameters(&raw.movement, text)?;
         let models = models::read(&raw.models, &raw.materials, text, model)?;
-        let data = Self {
-            text: text.into(),
-            movement: movement.unwrap_or_default(),
-            models: models.into(),
-            bytes: Arc::default(),
-        };
+        let data =
+            Self { text: text.into(), movement, models: models.into(), bytes: Arc::default() };
         data.encoded().map_err(|error| GameFileError::at(text, 0, error.to_string()))
     }
 

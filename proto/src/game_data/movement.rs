@@ -1,49 +1,34 @@
 //! The table `[movement]`.
 
+use std::collections::BTreeMap;
+
 use obsp_sim::MovementParameters;
-use serde::Deserialize;
 use toml::Spanned;
 
 use super::GameFileError;
 
-/// The table as it is written: the names are those of [`MovementParameters::RANGES`].
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawMovement {
-    run_speed: Option<Spanned<f64>>,
-    slow_share: Option<Spanned<f64>>,
-    friction: Option<Spanned<f64>>,
-    stop_speed: Option<Spanned<f64>>,
-    ground_acceleration: Option<Spanned<f64>>,
-    air_acceleration: Option<Spanned<f64>>,
-    jump_speed: Option<Spanned<f64>>,
-    gravity: Option<Spanned<f64>>,
-    step_height: Option<Spanned<f64>>,
-}
+/// The table as it is written: the keys are the names of [`MovementParameters::RANGES`].
+pub(super) type RawMovement = BTreeMap<Spanned<String>, Spanned<f64>>;
 
-impl RawMovement {
-    pub(super) fn parameters(self, text: &str) -> Result<MovementParameters, GameFileError> {
-        let mut numbers = MovementParameters::default().to_array();
-        let written = [
-            self.run_speed,
-            self.slow_share,
-            self.friction,
-            self.stop_speed,
-            self.ground_acceleration,
-            self.air_acceleration,
-            self.jump_speed,
-            self.gravity,
-            self.step_height,
-        ];
-        for (index, value) in written.into_iter().enumerate() {
-            let Some(value) = value else { continue };
-            numbers[index] = *value.get_ref();
-            MovementParameters::from_array(numbers)
-                .map_err(|error| GameFileError::at(text, value.span().start, error.to_string()))?;
-        }
-        // Each number has been checked, so the default is never used.
-        Ok(MovementParameters::from_array(numbers).unwrap_or_default())
+/// The parameters that the table in `text` sets. A parameter that is left out has its default.
+pub(super) fn parameters(
+    raw: &RawMovement,
+    text: &str,
+) -> Result<MovementParameters, GameFileError> {
+    let names = MovementParameters::RANGES.map(|(name, ..)| name);
+    let mut parameters = MovementParameters::default();
+    for (key, value) in raw {
+        let Some(index) = names.iter().position(|name| name == key.get_ref()) else {
+            let names = names.map(|name| format!("`{name}`")).join(", ");
+            let message = format!("unknown field `{}`, expected one of {names}", key.get_ref());
+            return Err(GameFileError::at(text, key.span().start, message));
+        };
+        let mut numbers = parameters.to_array();
+        numbers[index] = *value.get_ref();
+        parameters = MovementParameters::from_array(numbers)
+            .map_err(|error| GameFileError::at(text, value.span().start, error.to_string()))?;
     }
+    Ok(parameters)
 }
 
 #[cfg(test)]

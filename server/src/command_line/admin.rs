@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::common::duration::parse_duration;
+use crate::common::options::parse_duration;
 use clap::{Args, Subcommand};
 use obsp_proto::control::MatchName;
 use serde::Serialize;

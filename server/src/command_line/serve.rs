@@ -7,11 +7,15 @@ use anyhow::{Result, anyhow, bail};
 use obsp_game::AnyGame;
 use tracing::info;
 
-use crate::operate::service::signals::Signals;
-use crate::operate::service::{descriptors, signals};
+use crate::common::error::StartError;
+use crate::operate::service::signals::{self, Signals};
 use crate::server::Server;
 use crate::server::options::Options;
 use crate::server::reload::Source;
+
+/// Files and sockets that a server needs to start and to answer a few pages: sockets, event loops,
+/// standard streams, a recording, and room for what libraries open.
+const DESCRIPTORS: usize = 40;
 
 /// Prepares this process for any of its jobs: checks the limit of open files, and keeps a limit of
 /// file sizes from killing it.
@@ -19,7 +23,10 @@ use crate::server::reload::Source;
 /// # Errors
 /// The system allows too few open files, or signals cannot be handled.
 pub fn prepare() -> Result<()> {
-    descriptors::check()?;
+    let granted = obsp::descriptors::granted(DESCRIPTORS);
+    if granted < DESCRIPTORS {
+        bail!(StartError::Descriptors { granted, needed: DESCRIPTORS });
+    }
     signals::survive_file_size_limit().map_err(|error| anyhow!("cannot handle signals: {error}"))
 }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::common::duration::parse_duration;
+use crate::common::options::parse_duration;
 use clap::{Args, value_parser};
 use obsp_proto::control::PlayerName;
 use obsp_proto::token::{JoinKey, TokenClaims, TokenError};

@@ -12,7 +12,7 @@ use obsp_sim::World;
 
 use crate::common::address_prefix::AddressPrefix;
 
-use crate::common::duration::parse_duration;
+use crate::common::options::{options_of, parse_duration};
 use crate::common::socket_address::parse_address;
 use crate::door::admission::options::AddressOptions;
 use crate::door::admittance::options::JoiningOptions;
@@ -35,19 +35,9 @@ pub use match_option::MatchOption;
 /// Maximum number of threads of the simulation: the work of one tick is too short for more.
 pub(crate) const MAX_SIM_THREADS: u16 = 8;
 
-/// The default of `--tick-rate`, in ticks per second.
-const DEFAULT_TICK_RATE: u32 = 60;
-/// The default of `--max-players`.
-const DEFAULT_MAX_PLAYERS: u16 = 32;
-/// The default of `--max-spectators`.
-const DEFAULT_MAX_SPECTATORS: u16 = 16;
 /// The greatest value of `--max-spectators`. Each spectator costs the network thread about as much
 /// as a player.
 const MAX_SPECTATORS: i64 = 1024;
-/// The default of `--spectator-rate`, in snapshots per second. Clients interpolate between them.
-const DEFAULT_SPECTATOR_RATE: u32 = 20;
-/// The UDP port of the default of `--listen`.
-const DEFAULT_PORT: u16 = 4433;
 /// The default of `--client-budget` and `--spectator-budget`, in bytes a second. A slow line
 /// carries these 128 kbit/s with ease.
 const DEFAULT_CLIENT_BUDGET: u32 = 16_000;
@@ -105,7 +95,7 @@ pub struct Options {
     /// times. `[::]` stands for all addresses of the machine, IPv4 ones included; port 0 takes any
     /// free one
     #[arg(long, value_name = "ADDR", env = "ARENA_LISTEN", value_parser = parse_address,
-          value_delimiter = ',', default_values_t = [any_address(DEFAULT_PORT)])]
+          value_delimiter = ',', default_values_t = [any_address(4433)])]
     pub listen: Vec<SocketAddr>,
 
     /// Address at which clients reach the UDP port of `--listen`, if a container engine or a router
@@ -119,7 +109,7 @@ pub struct Options {
     pub allow_origin: Vec<AllowedOrigin>,
 
     /// Ticks per second
-    #[arg(long, value_name = "HZ", env = "ARENA_TICK_RATE", default_value_t = DEFAULT_TICK_RATE,
+    #[arg(long, value_name = "HZ", env = "ARENA_TICK_RATE", default_value_t = 60,
           value_parser = clap::value_parser!(u32).range(10..=128))]
     pub tick_rate: u32,
 
@@ -153,7 +143,7 @@ pub struct Options {
 
     /// Players that each match holds
     #[arg(long, value_name = "N", env = "ARENA_MAX_PLAYERS",
-          default_value_t = DEFAULT_MAX_PLAYERS, value_parser = clap::value_parser!(u16).range(1..))]
+          default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
     pub max_players: u16,
 
     /// How many players drive hovertanks: those who join first
@@ -242,13 +232,13 @@ pub struct Options {
 
     /// Spectators that may watch in browsers, beside the players
     #[arg(long, value_name = "N", env = "ARENA_MAX_SPECTATORS",
-          default_value_t = DEFAULT_MAX_SPECTATORS,
+          default_value_t = 16,
           value_parser = clap::value_parser!(u16).range(..=MAX_SPECTATORS))]
     pub max_spectators: u16,
 
     /// Snapshots per second for each spectator, at most one a tick
     #[arg(long, value_name = "HZ", env = "ARENA_SPECTATOR_RATE",
-          default_value_t = DEFAULT_SPECTATOR_RATE, value_parser = clap::value_parser!(u32).range(1..=128))]
+          default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=128))]
     pub spectator_rate: u32,
 
     /// Bytes of snapshots that each spectator is sent per second at most
@@ -293,50 +283,7 @@ pub struct Options {
 impl Options {
     /// The options that `server --map NAME` alone gives.
     pub fn new(map: impl Into<String>) -> Self {
-        Self {
-            config: None,
-            map: map.into(),
-            matches: Vec::new(),
-            rounds: RoundOptions::default(),
-            joining: JoiningOptions::default(),
-            admin: AdminOptions::default(),
-            query: QueryOptions::default(),
-            listen: vec![any_address(DEFAULT_PORT)],
-            advertise: None,
-            allow_origin: Vec::new(),
-            tick_rate: DEFAULT_TICK_RATE,
-            snapshot_rate: None,
-            objects: 0,
-            seed: 1,
-            sim_threads: default_sim_threads(),
-            sim_budget: World::DEFAULT_BUDGET_PER_SECOND,
-            max_players: DEFAULT_MAX_PLAYERS,
-            tanks: 0,
-            client_budget: DEFAULT_CLIENT_BUDGET,
-            rewind: parse_rewind(DEFAULT_REWIND).unwrap_or_default(),
-            duration: None,
-            drain: None,
-            hang_limit: parse_duration(DEFAULT_HANG_LIMIT).unwrap_or_default(),
-            state_dir: None,
-            record: None,
-            retention: RetentionOptions::default(),
-            otlp: OtlpOptions::default(),
-            cert: None,
-            key: None,
-            ban: Vec::new(),
-            audit_every: 0,
-            max_spectators: DEFAULT_MAX_SPECTATORS,
-            spectator_rate: DEFAULT_SPECTATOR_RATE,
-            spectator_budget: DEFAULT_CLIENT_BUDGET,
-            addresses: AddressOptions::default(),
-            outgoing: OutgoingOptions::default(),
-            pages: PageOptions::default(),
-            introduction: IntroductionOptions::default(),
-            webhook: WebhookOptions::default(),
-            agones: AgonesOptions::default(),
-            service: ServiceOptions::default(),
-            log: LogOptions::default(),
-        }
+        Self { map: map.into(), ..options_of(&["--map", "any"]) }
     }
 
     /// Time that players get to finish once the server is asked to end.

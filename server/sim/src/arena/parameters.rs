@@ -1,57 +1,79 @@
+//! The parameters by which players on foot move, declared in one list.
+
 use glam::Vec3;
 use thiserror::Error;
 
-/// The parameters of the motion of players on foot. The server and all clients that predict use the
-/// same parameters. The defaults are Quake's.
-///
-/// ```
-/// use obsp_sim::MovementParameters;
-///
-/// // With half of the gravity a jump leads twice as high.
-/// let low = MovementParameters { gravity: 400.0, ..MovementParameters::default() };
-/// assert!(low.check().is_ok());
-/// assert_eq!(low.jump_height(), 2.0 * MovementParameters::default().jump_height());
-/// let wrong = MovementParameters { friction: -1.0, ..low };
-/// assert_eq!(wrong.check().unwrap_err().name, "friction");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MovementParameters {
-    /// Running speed, in units per second.
-    pub run_speed: f64,
-    /// Share of the running speed when walking or crouching.
-    pub slow_share: f64,
-    /// Share of the speed that friction removes per second on the ground.
-    pub friction: f64,
-    /// The speed in units per second below which ground friction brakes as if the player had this
-    /// speed. So a slow player soon stops.
-    pub stop_speed: f64,
-    /// Share of the wished speed that is gained per second on the ground.
-    pub ground_acceleration: f64,
-    /// Share of the wished speed that is gained per second in the air: the air control.
-    pub air_acceleration: f64,
-    /// Upward speed of a jump, in units per second. The height of the jump is the square of this
-    /// speed, divided by twice the gravity.
-    pub jump_speed: f64,
-    /// Downward acceleration of players, in units per second squared.
-    pub gravity: f64,
-    /// Highest ledge that a player walks up without jumping, in units.
-    pub step_height: f64,
+/// Makes [`MovementParameters`] of one list. Each entry has the documentation, the default and the
+/// range of a parameter; the order of the list is the order of all numbers in binary form.
+macro_rules! movement_parameters {
+    ($($(#[$doc:meta])+ $name:ident: $usual:literal in $least:literal..=$most:literal,)+) => {
+        /// The parameters of the motion of players on foot. The server and all clients that predict
+        /// use the same parameters. The defaults are Quake's.
+        ///
+        /// ```
+        /// use obsp_sim::MovementParameters;
+        ///
+        /// // With half of the gravity a jump leads twice as high.
+        /// let low = MovementParameters { gravity: 400.0, ..MovementParameters::default() };
+        /// assert!(low.check().is_ok());
+        /// assert_eq!(low.jump_height(), 2.0 * MovementParameters::default().jump_height());
+        /// let wrong = MovementParameters { friction: -1.0, ..low };
+        /// assert_eq!(wrong.check().unwrap_err().name, "friction");
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct MovementParameters {
+            $($(#[$doc])+ pub $name: f64,)+
+        }
+
+        impl Default for MovementParameters {
+            fn default() -> Self {
+                Self { $($name: $usual),+ }
+            }
+        }
+
+        impl MovementParameters {
+            /// The number of parameters.
+            pub const COUNT: usize = [$(stringify!($name)),+].len();
+
+            /// The names of the parameters, with the smallest and the largest value of each, in the
+            /// order of [`MovementParameters::to_array`]. The greatest speeds are half of the
+            /// greatest speed that a player may have.
+            pub const RANGES: [(&str, f64, f64); Self::COUNT] =
+                [$((stringify!($name), $least, $most)),+];
+
+            /// The parameters in the order of [`MovementParameters::RANGES`].
+            pub fn to_array(&self) -> [f64; Self::COUNT] {
+                [$(self.$name),+]
+            }
+
+            fn unchecked([$($name),+]: [f64; Self::COUNT]) -> Self {
+                Self { $($name),+ }
+            }
+        }
+    };
 }
 
-impl Default for MovementParameters {
-    fn default() -> Self {
-        Self {
-            run_speed: 320.0,
-            slow_share: 0.5,
-            friction: 6.0,
-            stop_speed: 100.0,
-            ground_acceleration: 10.0,
-            air_acceleration: 1.0,
-            jump_speed: 270.0,
-            gravity: 800.0,
-            step_height: 18.0,
-        }
-    }
+movement_parameters! {
+    /// Running speed, in units per second.
+    run_speed: 320.0 in 1.0..=1000.0,
+    /// Share of the running speed when walking or crouching.
+    slow_share: 0.5 in 0.0..=1.0,
+    /// Share of the speed that friction removes per second on the ground.
+    friction: 6.0 in 0.0..=100.0,
+    /// The speed in units per second below which ground friction brakes as if the player had this
+    /// speed. So a slow player soon stops.
+    stop_speed: 100.0 in 0.0..=1000.0,
+    /// Share of the wished speed that is gained per second on the ground.
+    ground_acceleration: 10.0 in 0.0..=100.0,
+    /// Share of the wished speed that is gained per second in the air: the air control.
+    air_acceleration: 1.0 in 0.0..=100.0,
+    /// Upward speed of a jump, in units per second. The height of the jump is the square of this
+    /// speed, divided by twice the gravity.
+    jump_speed: 270.0 in 0.0..=1000.0,
+    /// Downward acceleration of players, in units per second squared.
+    gravity: 800.0 in 0.0..=4000.0,
+    /// Highest ledge that a player walks up without jumping, in units.
+    step_height: 18.0 in 0.0..=64.0,
 }
 
 /// A movement parameter that is out of its range.
@@ -89,34 +111,14 @@ impl MovementParameters {
         if self.jump_speed == 0.0 { 0.0 } else { self.jump_speed.powi(2) / (2.0 * self.gravity) }
     }
 
-    /// The names of the parameters, with the smallest and the largest value of each, in the order
-    /// of [`MovementParameters::to_array`]. The greatest speeds are half of the greatest speed that
-    /// a player may have.
-    pub const RANGES: [(&str, f64, f64); 9] = [
-        ("run_speed", 1.0, 1000.0),
-        ("slow_share", 0.0, 1.0),
-        ("friction", 0.0, 100.0),
-        ("stop_speed", 0.0, 1000.0),
-        ("ground_acceleration", 0.0, 100.0),
-        ("air_acceleration", 0.0, 100.0),
-        ("jump_speed", 0.0, 1000.0),
-        ("gravity", 0.0, 4000.0),
-        ("step_height", 0.0, 64.0),
-    ];
-
-    /// The parameters in the order of [`MovementParameters::RANGES`].
-    pub fn to_array(&self) -> [f64; 9] {
-        [
-            self.run_speed,
-            self.slow_share,
-            self.friction,
-            self.stop_speed,
-            self.ground_acceleration,
-            self.air_acceleration,
-            self.jump_speed,
-            self.gravity,
-            self.step_height,
-        ]
+    /// The parameters with these values, in the order of [`MovementParameters::RANGES`].
+    ///
+    /// # Errors
+    /// [`MovementError`] names the first parameter that is out of its range.
+    pub fn from_array(numbers: [f64; Self::COUNT]) -> Result<Self, MovementError> {
+        let parameters = Self::unchecked(numbers);
+        parameters.check()?;
+        Ok(parameters)
     }
 
     /// Checks that each parameter is in its range of [`MovementParameters::RANGES`].
@@ -124,48 +126,14 @@ impl MovementParameters {
     /// # Errors
     /// [`MovementError`] names the first parameter that is out of its range.
     pub fn check(&self) -> Result<(), MovementError> {
-        check(self.to_array())
-    }
-
-    /// The parameters with these values, in the order of [`MovementParameters::RANGES`].
-    ///
-    /// # Errors
-    /// [`MovementError`] names the first parameter that is out of its range.
-    pub fn from_array(numbers: [f64; 9]) -> Result<Self, MovementError> {
-        check(numbers)?;
-        let [
-            run_speed,
-            slow_share,
-            friction,
-            stop_speed,
-            ground_acceleration,
-            air_acceleration,
-            jump_speed,
-            gravity,
-            step_height,
-        ] = numbers;
-        Ok(Self {
-            run_speed,
-            slow_share,
-            friction,
-            stop_speed,
-            ground_acceleration,
-            air_acceleration,
-            jump_speed,
-            gravity,
-            step_height,
-        })
-    }
-}
-
-fn check(numbers: [f64; 9]) -> Result<(), MovementError> {
-    for (value, (name, least, most)) in numbers.into_iter().zip(MovementParameters::RANGES) {
-        // This form of the comparison also refuses NaN.
-        if !(least..=most).contains(&value) {
-            return Err(MovementError { name, value, least, most });
+        for (value, (name, least, most)) in self.to_array().into_iter().zip(Self::RANGES) {
+            // This form of the comparison also refuses NaN.
+            if !(least..=most).contains(&value) {
+                return Err(MovementError { name, value, least, most });
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ struct Header {
 struct Saved<'a> {
     tick: u64,
     /// The numbers of [`MovementParameters`].
-    movement: [f64; 9],
+    movement: [f64; MovementParameters::COUNT],
     /// Maximum cost of the bodies in a tick; `None` for no limit.
     budget: Option<f64>,
     generations: Cow<'a, [u16]>,

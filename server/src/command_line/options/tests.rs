@@ -22,6 +22,20 @@ fn a_map_is_all_that_must_be_said() {
     assert!(parse(&[]).is_err());
 }
 
+/// Each default is written at its option, and programs that embed the server get the same ones.
+#[test]
+fn options_of_a_program_have_the_defaults_of_the_command_line() {
+    let usual = Options::new("arena.obsp");
+    assert_eq!((usual.tick_rate, usual.max_players, usual.seed), (60, 32, 1));
+    assert_eq!([usual.rewind, usual.hang_limit], [200, 30_000].map(Duration::from_millis));
+    assert_eq!(usual.listen, ["[::]:4433".parse().unwrap()]);
+    assert_eq!(usual.pages, PageOptions::at("127.0.0.1:8080".parse().unwrap()));
+    assert_eq!(usual.joining.rejoin, Duration::from_secs(30));
+    assert_eq!(usual.addresses.address_exempt.len(), 2);
+    let soak = soak::SoakOptions::new("arena.obsp");
+    assert_eq!((soak.map.as_str(), soak.players, soak.ticks), ("arena.obsp", 32, 3600));
+}
+
 #[test]
 fn every_option_is_read() {
     let text = "--map m --match duel=w,sumo=s --match king=k --listen [::1]:5 --listen 127.0.0.1:5 --advertise a:9 --http 127.0.0.1:6 --page 0.0.0.0:8443 --allow-origin https://b,* --tick-rate 30 --objects 300 \

@@ -6,6 +6,7 @@ use clap::Args;
 use obsp_proto::MAX_ENTITIES;
 use obsp_sim::{Resolution, World};
 
+use crate::common::options::options_of;
 use crate::server::options::MAX_SIM_THREADS;
 
 /// Maximum number of scripted players.
@@ -105,25 +106,7 @@ fn parse_resolution(text: &str) -> Result<Resolution, String> {
 impl SoakOptions {
     /// The options that `server soak --map NAME` alone gives.
     pub fn new(map: impl Into<String>) -> Self {
-        Self {
-            map: map.into(),
-            players: 32,
-            tanks: 0,
-            objects: 500,
-            ticks: 3_600,
-            seed: 1,
-            tick_rate: 60,
-            resolution: None,
-            sim_threads: 1,
-            sim_budget: World::DEFAULT_BUDGET_PER_SECOND,
-            audit_every: 60,
-            audit_first: 0,
-            time_stages: false,
-            dump: None,
-            dump_every: 60,
-            record: None,
-            json: false,
-        }
+        Self { map: map.into(), ..options_of(&["--map", "any"]) }
     }
 
     /// Whether the match is to be audited after `tick`.

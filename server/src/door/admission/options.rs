@@ -3,6 +3,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use clap::Args;
 
 use crate::common::address_prefix::{AddressPrefix, parse_not_too_broad};
+use crate::common::options::options_of;
 
 /// The default of `--address-players`: enough for a household, and an eighth of a full match.
 const DEFAULT_PLAYERS: u16 = 4;
@@ -45,11 +46,6 @@ pub struct AddressOptions {
 
 impl Default for AddressOptions {
     fn default() -> Self {
-        Self {
-            address_players: DEFAULT_PLAYERS,
-            address_spectators: DEFAULT_SPECTATORS,
-            address_exempt: loopback().to_vec(),
-            proxy_from: Vec::new(),
-        }
+        options_of(&[])
     }
 }

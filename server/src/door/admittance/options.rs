@@ -1,11 +1,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::common::duration::parse_duration;
+use crate::common::options::{options_of, parse_duration};
 use clap::Args;
-
-/// The default of `--rejoin`.
-const DEFAULT_REJOIN: &str = "30s";
 
 /// The default of `--combat-time`: the time in which a fight usually ends.
 const DEFAULT_COMBAT_TIME: &str = "10s";
@@ -42,7 +39,7 @@ pub struct JoiningOptions {
     /// Time for which the body and the score of a player are kept after the connection is
     /// lost; 0 for not at all
     #[arg(long, value_name = "D", env = "ARENA_REJOIN", value_parser = parse_duration,
-          default_value = DEFAULT_REJOIN)]
+          default_value = "30s")]
     pub rejoin: Duration,
 
     /// Protect players from harm while their connection is lost, after a silence of
@@ -73,17 +70,6 @@ pub struct JoiningOptions {
 
 impl Default for JoiningOptions {
     fn default() -> Self {
-        Self {
-            join_key: None,
-            password: None,
-            allow: None,
-            reserved_slots: 0,
-            rejoin: parse_duration(DEFAULT_REJOIN).unwrap_or_default(),
-            rejoin_protect: false,
-            combat_time: parse_duration(DEFAULT_COMBAT_TIME).unwrap_or_default(),
-            idle: Duration::ZERO,
-            bans: None,
-            mutes: None,
-        }
+        options_of(&[])
     }
 }

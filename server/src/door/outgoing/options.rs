@@ -1,5 +1,7 @@
 use clap::Args;
 
+use crate::common::options::options_of;
+
 /// The default of `--outgoing-budget`: 34 Mbit/s. On a line of 100 Mbit/s, a full match leaves far
 /// more than that.
 const DEFAULT_ALL: u32 = 4 * 1024 * 1024;
@@ -28,6 +30,6 @@ pub struct OutgoingOptions {
 
 impl Default for OutgoingOptions {
     fn default() -> Self {
-        Self { outgoing_budget: DEFAULT_ALL, address_outgoing_budget: DEFAULT_ADDRESS }
+        options_of(&[])
     }
 }

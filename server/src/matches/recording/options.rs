@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::common::duration::parse_duration;
+use crate::common::options::parse_duration;
 
 /// How many finished recordings of `--record` are kept. The oldest are deleted first; without a
 /// limit none is deleted.

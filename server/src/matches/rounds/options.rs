@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::common::duration::parse_duration;
+use crate::common::options::{options_of, parse_duration};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -61,14 +61,7 @@ pub enum Vote {
 
 impl Default for RoundOptions {
     fn default() -> Self {
-        Self {
-            maps: Vec::new(),
-            round_time: None,
-            score_limit: None,
-            warm_up: Duration::ZERO,
-            intermission: parse_duration(DEFAULT_INTERMISSION).unwrap_or_default(),
-            votes: Vec::new(),
-        }
+        options_of(&[])
     }
 }
 

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::common::duration::parse_duration;
+use crate::common::options::{options_of, parse_duration};
 
 /// The default of `--agones-port`. Agones names another port in `AGONES_SDK_HTTP_PORT`.
 const DEFAULT_PORT: u16 = 9358;
@@ -52,12 +52,6 @@ impl AgonesOptions {
 
 impl Default for AgonesOptions {
     fn default() -> Self {
-        Self {
-            agones: false,
-            agones_port: DEFAULT_PORT,
-            agones_health: parse_duration(DEFAULT_HEALTH).unwrap_or_default(),
-            agones_empty: parse_duration(DEFAULT_EMPTY).unwrap_or_default(),
-            agones_reservation: parse_duration(DEFAULT_RESERVATION).unwrap_or_default(),
-        }
+        options_of(&[])
     }
 }

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::common::options::options_of;
 use crate::common::socket_address::{DEFAULT_HTTP, parse_address};
 
 /// The pages of the match.
@@ -31,13 +32,13 @@ pub struct PageOptions {
 
 impl PageOptions {
     /// The pages for operators at this address, and no public page.
-    pub const fn at(http: SocketAddr) -> Self {
-        Self { http, page: None, replay_dir: None, replay_running: false }
+    pub fn at(http: SocketAddr) -> Self {
+        Self { http, ..Self::default() }
     }
 }
 
 impl Default for PageOptions {
     fn default() -> Self {
-        Self::at(DEFAULT_HTTP)
+        options_of(&[])
     }
 }

@@ -1,4 +1,25 @@
+//! What all groups of options share: durations as people write them, and the values of options that
+//! are not given.
+
 use std::time::Duration;
+
+use clap::builder::{OsStr, Resettable};
+use clap::{Args, Command};
+
+/// The options that a command line of these words gives, whatever the environment holds. So each
+/// default is written once, at its option.
+///
+/// # Panics
+/// An option that must be given is not among the words.
+pub(crate) fn options_of<O: Args>(words: &[&str]) -> O {
+    let without_environment = |option: clap::Arg| option.env(Resettable::<OsStr>::Reset);
+    let command = Command::new("options").no_binary_name(true);
+    let command = O::augment_args(command).mut_args(without_environment);
+    let options = command
+        .try_get_matches_from(words)
+        .and_then(|mut matches| O::from_arg_matches_mut(&mut matches));
+    options.expect("all options have defaults but those that are given")
+}
 
 /// Parses a duration as people write it on a command line: `30s`, `1m 30s` or plain
 /// seconds.
