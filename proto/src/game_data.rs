@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 use obsp::model::{BodyKind, Material, Model, shipped};
-use obsp_sim::MovementParameters;
+use obsp_sim::{MovementParameters, MovementSets};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -43,7 +43,9 @@ pub const MAX_GAME_DATA: usize = 1 << 20;
 #[derive(Clone, Debug, Default)]
 pub struct GameData {
     text: Arc<str>,
-    movement: MovementParameters,
+    /// The usual parameters, then the sets of the file in the order of their names, then the sets of
+    /// the game's own code.
+    movement: MovementSets,
     /// The models of the file in the order of their names, then the models of the game's own
     /// code.
     models: Arc<[Model]>,
@@ -69,6 +71,9 @@ pub enum GameDataError {
     /// The `game.toml` in the data cannot be read.
     #[error("game.toml: {0}")]
     File(GameFileError),
+    /// A set of movement parameters of the game cannot be used.
+    #[error("{0}")]
+    Movement(String),
     /// A model of the game cannot be read.
     #[error("{0}")]
     Model(String),
@@ -98,6 +103,8 @@ struct RawGameData {
     materials: models::Materials,
     #[serde(default)]
     movement: movement::RawMovement,
+    #[serde(default)]
+    movements: movement::RawMovements,
 }
 
 /// The data as they are encoded: the text of the file, its movement parameters, and the models.
@@ -105,6 +112,7 @@ struct RawGameData {
 struct Encoded {
     text: String,
     movement: [f64; MovementParameters::COUNT],
+    movements: Vec<(String, [f64; MovementParameters::COUNT])>,
     models: Vec<EncodedModel>,
 }
 
@@ -184,7 +192,7 @@ impl GameData {
         }
         let raw: RawGameData =
             toml::from_str(text).map_err(|error| GameFileError::of(text, &error))?;
-        let movement = movement::parameters(&raw.movement, text)?;
+        let movement = movement::sets(&raw.movement, &raw.movements, text)?;
         let models = models::read(&raw.models, &raw.materials, text, model)?;
         let data =
             Self { text: text.into(), movement, models: models.into(), bytes: Arc::default() };
@@ -212,7 +220,7 @@ impl GameData {
         if encoded.text.len() > MAX_GAME_FILE || encoded.models.len() > obsp_sim::MAX_MODELS {
             return Err(damaged("too long a text, or too many models".into()));
         }
-        let movement = MovementParameters::from_array(encoded.movement);
+        let movement = MovementSets::from_numbers(encoded.movement, &encoded.movements);
         let models: Result<Vec<_>, _> = encoded.models.iter().map(EncodedModel::model).collect();
         Ok(Self {
             text: encoded.text.as_str().into(),
@@ -243,13 +251,32 @@ impl GameData {
         Self { models: models.into(), ..self.clone() }.encoded()
     }
 
+    /// Adds the sets of movement parameters that the game's own code declares, except those whose
+    /// names the file has.
+    ///
+    /// # Errors
+    /// All sets together are too many, a parameter is out of its range, or all data are too long.
+    pub fn with_movements(
+        &self,
+        own: &[(&str, MovementParameters)],
+    ) -> Result<Self, GameDataError> {
+        let movement = movement::with_own(self.movement.clone(), own);
+        let movement = movement.map_err(|error| GameDataError::Movement(error.to_string()))?;
+        Self { movement, ..self.clone() }.encoded()
+    }
+
     /// The text of the `game.toml`; empty if there is none.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The movement parameters of players on foot.
+    /// The usual movement parameters of players on foot.
     pub fn movement(&self) -> &MovementParameters {
+        self.movement.usual()
+    }
+
+    /// All sets of movement parameters of players on foot.
+    pub fn movement_sets(&self) -> &MovementSets {
         &self.movement
     }
 
@@ -286,10 +313,12 @@ impl GameData {
 
     /// Encodes the data and keeps the bytes.
     fn encoded(mut self) -> Result<Self, GameDataError> {
-        let (text, movement) = ((*self.text).to_owned(), self.movement.to_array());
+        let (text, movement) = ((*self.text).to_owned(), self.movement().to_array());
+        let movements = self.movement.numbers_of_others();
         let models = self.models.iter().map(EncodedModel::from).collect();
-        let encoded = Encoded { text, movement, models };
-        if encoded.text.is_empty() && encoded.models.is_empty() {
+        let encoded = Encoded { text, movement, movements, models };
+        let is_empty = encoded.movements.is_empty() && encoded.models.is_empty();
+        if is_empty && encoded.text.is_empty() {
             return Ok(self);
         }
         let bytes = bincode::encode_to_vec(&encoded, bincode::config::standard());

@@ -6,7 +6,7 @@ use obsp_proto::control::{GameHash, MapHash, ServerHello};
 use obsp_proto::download::DownloadError;
 use obsp_proto::game_data::{GameData, GameDataError};
 use obsp_proto::schema::Schema;
-use obsp_sim::{MovementParameters, Predictor, SetupError};
+use obsp_sim::{MovementSets, Predictor, SetupError};
 use thiserror::Error;
 
 /// A map with the game that is played on it. A client needs both of them to predict movement.
@@ -34,7 +34,7 @@ pub struct LoadedMap {
     /// The server's movement code for that map and for bodies of the game's models.
     pub predictor: Predictor,
     /// The movement parameters of players.
-    pub movement: MovementParameters,
+    pub movement: MovementSets,
     /// The models of bodies, in the order of their ids.
     pub models: Arc<[Model]>,
     game: Option<GameHash>,
@@ -94,7 +94,7 @@ impl LoadedMap {
     ) -> Result<Self, MapError> {
         let (map, models) = (map.into(), game.models_of(schema)?);
         let predictor = Predictor::new(Arc::clone(&map), &models)?;
-        let (movement, models) = (*game.movement(), models.into());
+        let (movement, models) = (game.movement_sets().clone(), models.into());
         Ok(Self { map, predictor, movement, models, game: game.hash() })
     }
 

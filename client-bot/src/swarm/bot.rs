@@ -310,7 +310,7 @@ impl Bot {
         let shared = self.nav_graphs.of(map.map.hash());
         // The map is explored on a blocking thread, because this thread runs other bots.
         let explored = shared.get_or_init(async || {
-            let explore = move || Arc::new(NavGraph::explore(&map.map, &map.movement));
+            let explore = move || Arc::new(NavGraph::explore(&map.map, map.movement.usual()));
             let explored = tokio::task::spawn_blocking(explore).await;
             explored.unwrap_or_else(|crash| std::panic::resume_unwind(crash.into_panic()))
         });

@@ -113,7 +113,7 @@ fn damaged_data_are_refused() {
         };
         let models = models.iter().map(model).collect();
         let movement = MovementParameters { gravity, ..MovementParameters::default() }.to_array();
-        let encoded = Encoded { text: text.to_owned(), movement, models };
+        let encoded = Encoded { text: text.to_owned(), movement, movements: Vec::new(), models };
         let bytes = bincode::encode_to_vec(encoded, bincode::config::standard()).unwrap();
         GameData::from_bytes(&bytes).map(drop).map_err(|error| error.to_string())
     };

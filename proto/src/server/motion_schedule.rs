@@ -55,7 +55,10 @@ impl MotionSchedule {
             let touches = was_pushed || motion.touched[0].is_some();
             let rate = if touches { TOUCHING_RATE } else { RATE };
             let interval = i64::from((u32::from(tick_rate.get()) / rate).max(1));
-            if known || (!own.command_substituted && since < interval) {
+            // With other parameters every further tick would be predicted wrongly.
+            let is_changed = last.motion.walker.movement != motion.motion.walker.movement;
+            let is_urgent = own.command_substituted || is_changed;
+            if known || (!is_urgent && since < interval) {
                 return None;
             }
         }

@@ -1,7 +1,7 @@
 //! The authoritative motion of the client's own player, from which a client predicts.
 
 use glam::{Quat, Vec3};
-use obsp_sim::{Moving, PlayerMotion, Posture, Walker};
+use obsp_sim::{MAX_MOVEMENT_SETS, MovementId, Moving, PlayerMotion, Posture, Walker};
 
 use crate::range::Coder;
 use crate::{DatagramError, SLOT_BITS, Tick};
@@ -28,6 +28,9 @@ const UNKNOWN_BODY: TouchedBody = TouchedBody {
 
 /// Bits of the ticks since a push.
 const PUSHED_BITS: u32 = 5;
+
+/// Bits of the number of a player's set of movement parameters.
+const MOVEMENT_BITS: u32 = (MAX_MOVEMENT_SETS - 1).ilog2() + 1;
 
 /// A body that the client's own player has touched lately, in single precision. A client predicts
 /// from it how the body gives way.
@@ -105,7 +108,13 @@ pub(super) const UNKNOWN_MOTION: AuthoritativeMotion = AuthoritativeMotion {
     motion: PlayerMotion {
         position: Vec3::ZERO,
         velocity: Vec3::ZERO,
-        walker: Walker { posture: Posture::Standing, yaw: 0, grounded: false, jump_held: false },
+        walker: Walker {
+            posture: Posture::Standing,
+            yaw: 0,
+            grounded: false,
+            jump_held: false,
+            movement: MovementId::USUAL,
+        },
     },
     since_pushed: 0,
     touched: [None; AuthoritativeMotion::MAX_TOUCHED],
@@ -135,11 +144,15 @@ pub(super) fn code_motion(
     let mut flag = |is_set: bool| coder.raw(is_set.into(), 1) == 1;
     let crouching = flag(walker.posture == Posture::Crouching);
     let (grounded, jump_held) = (flag(walker.grounded), flag(walker.jump_held));
+    let changed = flag(walker.movement != MovementId::USUAL);
+    let set = if changed { coder.raw(walker.movement.index() as u32, MOVEMENT_BITS) } else { 0 };
+    let movement = MovementId::from_index(set as usize)
+        .ok_or(DatagramError::OutOfRange { field: "movement" })?;
     let posture = if crouching { Posture::Crouching } else { Posture::Standing };
     let motion = PlayerMotion {
         position: Vec3::from_array(position),
         velocity: Vec3::from_array(velocity),
-        walker: Walker { posture, yaw, grounded, jump_held },
+        walker: Walker { posture, yaw, grounded, jump_held, movement },
     };
     let since_pushed = coder.raw((*since_pushed).into(), PUSHED_BITS) as u8;
     let count = touched.iter().flatten().count();
@@ -205,6 +218,7 @@ mod tests {
                 yaw: 65_535,
                 grounded: false,
                 jump_held: true,
+                movement: MovementId::from_index(15).unwrap(),
             },
         };
         let moving = TouchedBody {

@@ -3,7 +3,7 @@ use std::fmt::Debug;
 use glam::DVec3;
 use obsp::model::Model;
 use obsp_proto::control::Vitals;
-use obsp_sim::{Command, EntityId, World};
+use obsp_sim::{Command, EntityId, MovementParameters, World};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -93,6 +93,14 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// [kinematic](Model::as_kinematic).
     fn models(&self) -> Vec<Model> {
         obsp::model::shipped()
+    }
+
+    /// The sets of movement parameters that the game gives to single players, with their names: haste,
+    /// a slow trap, low gravity. A table `[movements.NAME]` of a `game.toml` replaces a set of that
+    /// name. A match has at most 15 sets of both kinds together. [`WorldMut::set_movement`] gives a
+    /// player one of them.
+    fn movements(&self) -> Vec<(&'static str, MovementParameters)> {
+        Vec::new()
     }
 
     /// The classes of map entities that the game handles, beside those of its `game.toml`. The

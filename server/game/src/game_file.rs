@@ -59,6 +59,8 @@ struct RawGameFile {
     /// [`GameData`] reads these three tables, on servers and in clients.
     #[serde(rename = "movement")]
     _movement: Option<IgnoredAny>,
+    #[serde(rename = "movements")]
+    _movements: Option<IgnoredAny>,
     #[serde(rename = "models")]
     _models: Option<IgnoredAny>,
     #[serde(rename = "materials")]

@@ -24,7 +24,7 @@ use crate::player_info::{KnownPlayers, PlayerInfo};
 use crate::replicated::{Subject, Values, schema};
 use crate::save::{self, LoadMatchError, wire};
 use crate::volumes::Volumes;
-use crate::with_file::{WithFile, all_models, check, check_size, spawn_classes};
+use crate::with_file::{WithFile, all_models, all_movements, check, check_size, spawn_classes};
 use crate::world_mut::{Shared, WorldMut};
 
 /// A match of any game, as a server runs it.
@@ -216,6 +216,11 @@ impl<G: Game> AnyGame for G {
         schema(self.replicated(), &Game::models(self))
     }
 
+    fn client_data(&self) -> Result<GameData, GameDataError> {
+        let data = GameData::default().with_models(&Game::models(self))?;
+        data.with_movements(&self.movements())
+    }
+
     fn with_file(&self, file: &GameFile) -> Arc<dyn AnyGame> {
         Arc::new(WithFile { game: self.clone(), file: file.clone() })
     }
@@ -294,8 +299,10 @@ impl<G: Game> Match<G> {
         let schema = schema(game.replicated(), &models);
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()))?;
         let mut world = World::new(map, models.into(), config)?;
-        let movement = world.set_movement(*file.movement());
-        movement.map_err(|error| SetupError::Game(error.to_string()))?;
+        let movement = all_movements(&game, file);
+        let movement = movement.map_err(|error| SetupError::Game(error.to_string()))?;
+        let is_set = world.set_movement_sets(movement);
+        is_set.map_err(|error| SetupError::Game(error.to_string()))?;
         spawn_classes(&mut world, file);
         let mut shared = Shared {
             file: file.clone(),

@@ -18,7 +18,7 @@ use crate::player_info::KnownPlayers;
 use crate::replicated::schema;
 use crate::running::Match;
 use crate::volumes::{SavedVolume, Volumes};
-use crate::with_file::{all_models, check_size};
+use crate::with_file::{all_models, all_movements, check_size};
 use crate::world_mut::Shared;
 
 /// Maximum length of a saved match, in bytes.
@@ -98,7 +98,8 @@ impl<G: Game> Match<G> {
             return Err(LoadMatchError::Damaged("bytes are left over"));
         }
         let world = world(world_bytes)?;
-        if world.movement() != file.movement() {
+        let movement = all_movements(&game, &file);
+        if movement.is_ok_and(|movement| *world.movement_sets() != movement) {
             return Err(LoadMatchError::Damaged(
                 "its players move by the numbers of another game.toml",
             ));

@@ -8,7 +8,7 @@ use obsp::entity_check::KnownClasses;
 use obsp::model::Model;
 use obsp_proto::game_data::{GameData, GameDataError};
 use obsp_proto::schema::{Schema, SchemaError};
-use obsp_sim::{Config, SetupError, World};
+use obsp_sim::{Config, MovementSets, SetupError, World};
 
 use crate::game::Game;
 use crate::game_file::GameFile;
@@ -41,7 +41,8 @@ impl<G: Game> AnyGame for WithFile<G> {
     }
 
     fn client_data(&self) -> Result<GameData, GameDataError> {
-        self.file.data().with_models(&self.models())
+        let data = self.file.data().with_models(&self.models())?;
+        data.with_movements(&self.game.movements())
     }
 
     fn with_file(&self, file: &GameFile) -> Arc<dyn AnyGame> {
@@ -75,6 +76,14 @@ pub(crate) fn all_models<G: Game>(game: &G, file: &GameFile) -> Vec<Model> {
     let flies = |model: &Model| is_thrown(model) && !model.is_kinematic();
     let marked = |model: Model| if flies(&model) { model.as_missile() } else { model };
     models.into_iter().map(marked).collect()
+}
+
+/// The sets of movement parameters of a match: those of the file, and those of its game.
+pub(crate) fn all_movements<G: Game>(
+    game: &G,
+    file: &GameFile,
+) -> Result<MovementSets, GameDataError> {
+    Ok(file.data().with_movements(&game.movements())?.movement_sets().clone())
 }
 
 /// Checks the names of models in the file against the models of the match.

@@ -5,7 +5,9 @@ use glam::{DQuat, DVec3};
 use obsp::MapEntity;
 use obsp::geometry::Aabb;
 use obsp_proto::schema::{EventError, GameEvent, Schema};
-use obsp_sim::{EntityId, MissileMotion, ModelId, PlaceError, PlayerKind, Posture, Random, World};
+use obsp_sim::{
+    EntityId, MissileMotion, ModelId, MovementId, PlaceError, PlayerKind, Posture, Random, World,
+};
 use serde::Serialize;
 
 use crate::chat::SaidLines;
@@ -258,6 +260,20 @@ impl WorldMut<'_> {
         orientation: DQuat,
     ) -> Result<(), PlaceError> {
         self.world.teleport(id, position, orientation)
+    }
+
+    /// Lets a player on foot move by one of [`Game::movements`](crate::Game::movements) or of the
+    /// `[movements.NAME]` of the `game.toml`, from the next tick on, until it is changed; `None`
+    /// stands for the usual parameters. The player may wait outside of the world. The player's client
+    /// predicts by these parameters as soon as it learns of them, from the tick in which they begin to
+    /// hold.
+    ///
+    /// # Errors
+    /// [`PlaceError::NoSuchMovement`] if there is no set of this name, and
+    /// [`PlaceError::NoSuchEntity`] if there is no such player on foot.
+    pub fn set_movement(&mut self, player: EntityId, name: Option<&str>) -> Result<(), PlaceError> {
+        let found = name.map_or(Some(MovementId::USUAL), |name| self.movement_sets().find(name));
+        self.world.set_player_movement(player, found.ok_or(PlaceError::NoSuchMovement)?)
     }
 
     /// As [`World::set_posture`].

@@ -1,6 +1,7 @@
 //! The parts of a match that never change: the map, the shapes, the spawn points, the triggers and
 //! the numbers of movement. The server's world and the predicting clients share these parts.
 
+pub(crate) mod movement_sets;
 pub(crate) mod parameters;
 pub(crate) mod ray;
 pub(crate) mod spawn;
@@ -13,11 +14,13 @@ use obsp::geometry::Aabb;
 use obsp::model::Model;
 use obsp::{SizeId, Trace, clip_to_extent};
 
+use crate::arena::movement_sets::MovementSets;
 use crate::arena::parameters::MovementParameters;
 use crate::arena::spawn::{Places, SpawnPoint};
 use crate::arena::triggers::Triggers;
 use crate::bodies::entities::Entities;
 use crate::bodies::guard::Space;
+use crate::bodies::roles::Walker;
 use crate::collision::shape::Shapes;
 use crate::setup::{SetupError, SetupWarning};
 use crate::state::{ModelId, Posture};
@@ -46,8 +49,8 @@ pub(crate) struct Arena {
     pub(crate) sight: SizeId,
     /// A body whose centre is outside this box has left the map.
     pub(crate) space: Aabb,
-    /// The parameters of the players' movement.
-    pub(crate) movement: MovementParameters,
+    /// The sets of parameters of the players' movement.
+    pub(crate) movement: MovementSets,
     /// The places that players can reach. They are computed when first needed. A predicting client
     /// never needs them.
     places: OnceLock<Places>,
@@ -70,7 +73,7 @@ impl Arena {
             warnings,
             sight: map.size("point").unwrap_or(shapes.boxes.of(Posture::Crouching).1),
             space: space_around(&map.bounds()),
-            movement: MovementParameters::default(),
+            movement: MovementSets::default(),
             places: OnceLock::new(),
             shapes,
             map,
@@ -78,18 +81,23 @@ impl Arena {
     }
 
     /// Sets the parameters of the players' movement.
-    pub(crate) fn set_movement(&mut self, movement: MovementParameters) {
-        if movement.step_height != self.movement.step_height {
+    pub(crate) fn set_movement(&mut self, movement: MovementSets) {
+        if movement.usual().step_height != self.movement.usual().step_height {
             self.places = OnceLock::new();
         }
         self.movement = movement;
+    }
+
+    /// The parameters by which a player moves now.
+    pub(crate) fn movement_of(&self, walker: &Walker) -> &MovementParameters {
+        self.movement.get(walker.movement)
     }
 
     /// The places that players can reach from the spawn points.
     pub(crate) fn places(&self) -> &Places {
         let (_, standing) = self.shapes.boxes.of(Posture::Standing);
         let points = || self.spawn_points.iter().map(|point| point.centre).collect::<Vec<DVec3>>();
-        let step_height = self.movement.step_height;
+        let step_height = self.movement.usual().step_height;
         self.places.get_or_init(|| Places::new(&self.map, standing, &points(), step_height))
     }
 

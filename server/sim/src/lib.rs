@@ -46,6 +46,7 @@ mod test_maps;
 mod threads;
 mod world;
 
+pub use arena::movement_sets::{MovementSetError, MovementSets};
 pub use arena::parameters::{MovementError, MovementParameters};
 pub use bodies::entities::MAX_ENTITIES;
 pub use bodies::roles::{MissileMotion, Walker};
@@ -58,7 +59,10 @@ pub use players::movement::PlayerMotion;
 pub use players::prediction::{DrivenTank, Moving, Predicted, PredictedBodies, Predictor};
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
-pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};
+pub use state::{
+    EntityId, EntityState, Kind, MAX_MODELS, MAX_MOVEMENT_SETS, ModelId, MovementId, PlayerKind,
+    Posture, State,
+};
 pub use world::{
     AddPlayerError, Contact, FallsAsleep, LoadWorldError, RayHit, Relocation, Step, StoppedBy,
     SweepHit, SweptShape, Touching, Why, World,

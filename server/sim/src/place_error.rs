@@ -16,6 +16,11 @@ pub enum PlaceError {
     /// operation needs.
     #[error("there is no such model, or its bodies are of another kind than the operation needs")]
     NoSuchModel,
+    /// The match has no such set of movement parameters.
+    #[error(
+        "the match has no such set of movement parameters; it must be declared before the match"
+    )]
+    NoSuchMovement,
     /// A number is infinite or NaN, or an orientation has no length.
     #[error("a number is infinite or NaN, or an orientation has no length")]
     NotFinite,

@@ -94,3 +94,26 @@ pub struct State {
     /// All entities that are in the world, in ascending order of slot.
     pub entities: Vec<EntityState>,
 }
+
+/// Maximum number of sets of a match, the usual one included. The wire has four bits for the number
+/// of a player's set.
+pub const MAX_MOVEMENT_SETS: usize = 16;
+
+/// The number of a set in the [`MovementSets`](crate::MovementSets) of a match. The default stands for the usual set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MovementId(u8);
+
+impl MovementId {
+    /// The usual set.
+    pub const USUAL: Self = Self(0);
+
+    /// The set with this number; `None` if no match has as many sets.
+    pub fn from_index(index: usize) -> Option<Self> {
+        (index < MAX_MOVEMENT_SETS).then_some(Self(index as u8))
+    }
+
+    /// The number of the set: 0 is the usual one.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+}

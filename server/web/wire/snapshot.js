@@ -161,6 +161,7 @@ function readMotion(coder) {
   const velocity = AXES.map(() => (coder.raw(1) ? float() : 0));
   const yaw = coder.raw(16);
   const [crouching, grounded, jumpHeld] = AXES.map(() => coder.raw(1) === 1);
+  const movement = coder.raw(1) ? coder.raw(4) : 0;
   const sincePushed = coder.raw(5);
   const touched = Array.from({ length: coder.raw(2) }, () => {
     const slot = coder.raw(12);
@@ -170,7 +171,7 @@ function readMotion(coder) {
     const moves = () => ({ velocity: AXES.map(float), spin: AXES.map(float) });
     return { slot, asleep, ...place, ...(asleep ? still : moves()) };
   });
-  return { position, velocity, yaw, crouching, grounded, jumpHeld, sincePushed, touched };
+  return { position, velocity, yaw, crouching, grounded, jumpHeld, movement, sincePushed, touched };
 }
 
 /**

@@ -10,7 +10,7 @@ use obsp_proto::snapshot::{
     AuthoritativeMotion, Baseline, BaselineQuery, Baselines, Digest, DigestSample, Extras, Header,
     Lead, Record, RecordToWrite, Snapshot, SnapshotCodec, TouchedBody, ValueBlock,
 };
-use obsp_sim::{ModelId, PlayerMotion, Posture, Walker};
+use obsp_sim::{ModelId, MovementId, PlayerMotion, Posture, Walker};
 
 use super::{AMMUNITION, HITS, HOLDER, RATE, SECONDS, TEAM, bounds, check, printed, schema};
 
@@ -30,8 +30,8 @@ fn player() -> QuantisedEntity {
 }
 
 fn motion() -> AuthoritativeMotion {
-    let walker =
-        Walker { posture: Posture::Standing, yaw: 16_384, grounded: true, jump_held: false };
+    let movement = MovementId::from_index(5).unwrap();
+    let walker = Walker { yaw: 16_384, grounded: true, movement, ..Walker::default() };
     let velocity = Vec3::new(320.0, -12.5, 0.0);
     let motion = PlayerMotion { position: Vec3::new(0.0, 113.0, 25.25), velocity, walker };
     let orientation = Quat::from_xyzw(0.0, 0.6, 0.0, 0.8);

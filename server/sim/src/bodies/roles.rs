@@ -6,7 +6,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 use crate::collision::shape::Shapes;
-use crate::state::{EntityId, ModelId, Posture};
+use crate::state::{EntityId, ModelId, MovementId, Posture};
 
 /// The role of an entity in the match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +77,8 @@ pub struct Walker {
     pub grounded: bool,
     /// Whether the jump key has been down since the last jump.
     pub jump_held: bool,
+    /// The set of movement parameters by which the player moves.
+    pub movement: MovementId,
 }
 
 /// The state of a hovertank that lasts from tick to tick, besides position and

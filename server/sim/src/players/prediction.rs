@@ -11,7 +11,7 @@ use obsp::geometry::Aabb;
 use obsp::model::{BodyKind, Model};
 
 use crate::arena::Arena;
-use crate::arena::parameters::MovementParameters;
+use crate::arena::movement_sets::MovementSets;
 use crate::collision::cascade::{Body, Candidates, box_at, least_gap};
 use crate::collision::pose::{Pose, is_speed, is_tick};
 use crate::collision::shape::ShapeId;
@@ -45,7 +45,7 @@ pub use tank::DrivenTank;
 /// let mut others = world.state().entities;
 /// others.retain(|other| other.id != player);
 /// let run = Command { forward: 127, ..Command::default() };
-/// let by = (world.seconds(), world.movement());
+/// let by = (world.seconds(), world.movement_sets());
 /// let predicted = predictor.step(motion, run, by, &mut others, &[]);
 /// world.step(&[(player, run)]);
 /// assert_eq!(world.player_motion(player), Some(predicted.motion));
@@ -97,7 +97,8 @@ impl Predictor {
 
     /// The motion of a player after a tick of `seconds` with `command`. `others` are the other
     /// bodies when the tick begins, without the player. `own` names those of `others` that the
-    /// player has set in motion. `parameters` are the server's.
+    /// player has set in motion. `movement` are the server's sets of parameters, of which the motion
+    /// names one.
     ///
     /// The motion is not changed if the tick is not above 0 seconds or is longer than 1 second, if
     /// a parameter is out of its range, or if the motion is not valid ([`PlayerMotion::is_sound`]).
@@ -106,15 +107,16 @@ impl Predictor {
         &self,
         motion: PlayerMotion,
         command: Command,
-        (seconds, parameters): (f64, &MovementParameters),
+        (seconds, movement): (f64, &MovementSets),
         others: &mut [EntityState],
         own: &[EntityId],
     ) -> Predicted {
-        if !is_tick(seconds) || !motion.is_sound() || parameters.check().is_err() {
+        if !is_tick(seconds) || !motion.is_sound() || movement.check().is_err() {
             return Predicted { motion, shoved: Vec::new(), pushed: false };
         }
         let mut context = StepContext::default();
         let mut encounters = Encounters::default();
+        let parameters = movement.get(motion.walker.movement);
         let reach = parameters.reach(motion.velocity, seconds);
         let crowd = KnownBodies::new(self, others, own, &motion, (seconds, reach));
         let memory = PlaneCache::new(&mut context);

@@ -173,13 +173,14 @@ pub(crate) fn step(
     let space = arena.space(entities);
     let mut encounters = Encounters::default();
     let memory = PlaneCache::new(context);
-    let reach = arena.movement.reach(motion.velocity, seconds);
+    let parameters = arena.movement_of(&motion.walker);
+    let reach = parameters.reach(motion.velocity, seconds);
     let mut around = PlayerSurroundings::new(
         arena,
         LiveBodies::new(space, slot, before.bounds(), (seconds, reach)),
         memory,
     );
-    let by = (seconds, &arena.movement);
+    let by = (seconds, parameters);
     let moved = movement::step(motion, command, by, &mut around, &mut encounters);
     let pushed = around.pushed;
     let shape = arena.shapes.of_posture(moved.walker.posture);

@@ -95,6 +95,7 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
     match role {
         Role::Player(PlayerBody::Box(walker)) => {
             let flags = u8::from(walker.grounded) | u8::from(walker.jump_held) << 1;
+            let flags = flags | (walker.movement.index() as u8) << 2;
             hash.update(&[1, walker.posture as u8, flags]);
             hash.update(&walker.yaw.to_le_bytes());
         }

@@ -24,6 +24,7 @@ use thiserror::Error;
 use self::poses::{NearPose, SavedPose, SavedSearch};
 use super::{Touch, World};
 use crate::arena::LEFT;
+use crate::arena::movement_sets::MovementSets;
 use crate::arena::parameters::MovementParameters;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
@@ -107,8 +108,10 @@ struct Header {
 #[derive(Serialize, Deserialize)]
 struct Saved<'a> {
     tick: u64,
-    /// The numbers of [`MovementParameters`].
+    /// The numbers of the usual [`MovementParameters`].
     movement: [f64; MovementParameters::COUNT],
+    /// The other sets, with their names.
+    movement_sets: Vec<(String, [f64; MovementParameters::COUNT])>,
     /// Maximum cost of the bodies in a tick; `None` for no limit.
     budget: Option<f64>,
     generations: Cow<'a, [u16]>,
@@ -173,6 +176,7 @@ impl World {
         let saved = Saved {
             tick: self.tick,
             movement: self.movement().to_array(),
+            movement_sets: self.movement_sets().numbers_of_others(),
             budget: self.context.budget,
             generations: self.entities.generations().into(),
             agents: self.entities.agents().into(),
@@ -227,13 +231,20 @@ impl World {
         let checks = Checks { world: self };
         let entities = checks.entities(&saved)?;
         checks.rest(&saved, entities.slot_count())?;
-        let movement = MovementParameters::from_array(saved.movement);
+        let movement = MovementSets::from_numbers(saved.movement, &saved.movement_sets);
         let movement = movement.map_err(|error| damaged(error.to_string()))?;
+        let unknown =
+            |entity: &Entity| entity.walker().is_some_and(|it| !movement.has(it.movement));
+        if entities.iter().any(unknown) {
+            return Err(damaged(
+                "a player moves by parameters that the match does not have".into(),
+            ));
+        }
         let Saved { tick, budget, pairs, history, events, pushed, touches, .. } = saved;
         self.tick = tick;
         self.context.budget = budget;
-        if *self.movement() != movement {
-            self.set_movement(movement).map_err(|error| damaged(error.to_string()))?;
+        if *self.movement_sets() != movement {
+            self.set_movement_sets(movement).map_err(|error| damaged(error.to_string()))?;
         }
         self.pairs = pairs.into_owned();
         self.entities = entities;

@@ -1,7 +1,11 @@
 use super::World;
+use crate::arena::movement_sets::MovementSets;
 use crate::arena::parameters::{MovementError, MovementParameters};
+use crate::bodies::entities::Entity;
 use crate::collision::time_of_impact::Resolution;
 use crate::counters::{Clock, Stage, Stages};
+use crate::place_error::PlaceError;
+use crate::state::{EntityId, MovementId};
 use crate::threads::Threads;
 
 impl World {
@@ -56,14 +60,54 @@ impl World {
     /// # Errors
     /// [`MovementError`] if a parameter is out of its range; nothing changes then.
     pub fn set_movement(&mut self, parameters: MovementParameters) -> Result<(), MovementError> {
-        parameters.check()?;
-        std::sync::Arc::make_mut(&mut self.arena).set_movement(parameters);
+        let sets = self.arena.movement.clone().with_usual(parameters);
+        self.set_movement_sets(sets)
+    }
+
+    /// Sets all sets of parameters at once, as [`World::set_movement`] sets the usual ones. Players
+    /// whose set is missing then move by the usual one.
+    ///
+    /// # Errors
+    /// [`MovementError`] if a usual parameter is out of its range; nothing changes then.
+    pub fn set_movement_sets(&mut self, sets: MovementSets) -> Result<(), MovementError> {
+        sets.check()?;
+        std::sync::Arc::make_mut(&mut self.arena).set_movement(sets);
         Ok(())
     }
 
-    /// The parameters of the motion of players on foot.
+    /// The usual parameters of the motion of players on foot.
     pub fn movement(&self) -> &MovementParameters {
+        self.arena.movement.usual()
+    }
+
+    /// All sets of parameters of the motion of players on foot.
+    pub fn movement_sets(&self) -> &MovementSets {
         &self.arena.movement
+    }
+
+    /// Lets a player on foot, who may wait outside of the world, move by this set of parameters from
+    /// the next tick on, until it is changed. The player's client learns of the set with the player's
+    /// motion, and predicts with the set from the tick in which the set begins to hold.
+    ///
+    /// # Errors
+    /// [`PlaceError::NoSuchEntity`] if there is no such player on foot, and
+    /// [`PlaceError::NoSuchMovement`] if the match has no such set.
+    pub fn set_player_movement(
+        &mut self,
+        player: EntityId,
+        movement: MovementId,
+    ) -> Result<(), PlaceError> {
+        if !self.arena.movement.has(movement) {
+            return Err(PlaceError::NoSuchMovement);
+        }
+        let walker = self.entities.find_mut(player).and_then(Entity::walker_mut);
+        walker.ok_or(PlaceError::NoSuchEntity)?.movement = movement;
+        Ok(())
+    }
+
+    /// The set of parameters by which a player on foot moves; `None` if there is no such player.
+    pub fn player_movement(&self, player: EntityId) -> Option<MovementId> {
+        Some(self.entities.find(player)?.walker()?.movement)
     }
 
     /// Times the stages of the cascade with `clock`, or stops timing them. See

@@ -2,8 +2,8 @@
 
 use glam::Vec3;
 use obsp_sim::{
-    Command, EntityId, EntityState, Kind, ModelId, MovementParameters, Moving, PlayerMotion,
-    Posture, Predictor, Walker,
+    Command, EntityId, EntityState, Kind, ModelId, MovementParameters, MovementSets, Moving,
+    PlayerMotion, Posture, Predictor, Walker,
 };
 
 use crate::extremes::{Numbers, exercise, functions};
@@ -68,7 +68,7 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
                 others[0].position.z -= 40.0;
                 others[0]
             }];
-            let by = (seconds, &parameters);
+            let by = (seconds, &MovementSets::from(parameters));
             let after = predictor.step(before, command, by, &mut others, &[]).motion;
             let was_sound = before.position.is_finite() && before.velocity.is_finite();
             let is_sound = after.position.is_finite() && after.velocity.is_finite();

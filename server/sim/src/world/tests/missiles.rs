@@ -4,7 +4,7 @@
 use super::emergency::chamber;
 use super::*;
 use crate::PlaceError;
-use crate::arena::parameters::MovementParameters;
+use crate::arena::movement_sets::MovementSets;
 use crate::audit::Audit;
 use crate::bodies::roles::MissileMotion;
 use crate::collision::distances::MARGIN;
@@ -190,7 +190,7 @@ fn shove(models: &[Model], bring: impl Fn(&mut World, ModelId, DVec3) -> EntityI
         let motion = world.player_motion(player).expect("there");
         let mut others: Vec<_> = world.state().entities;
         others.retain(|other| other.id != player);
-        let by = (1.0 / 60.0, &MovementParameters::default());
+        let by = (1.0 / 60.0, &MovementSets::default());
         shoved += predictor.step(motion, command, by, &mut others, &[]).shoved.len();
         world.step(&[(player, command)]);
     }

@@ -1,7 +1,10 @@
 use super::*;
+use crate::arena::movement_sets::MovementSets;
 use crate::arena::parameters::MovementParameters;
 use crate::command::Buttons;
+use crate::place_error::PlaceError;
 use crate::players::prediction::Predictor;
+use crate::state::MovementId;
 
 fn heading(yaw: u16) -> Command {
     Command { forward: 127, yaw, ..Command::default() }
@@ -129,7 +132,7 @@ fn push_gravity() {
         let mut highest = f64::MIN;
         for tick in 0..240 {
             let before = world.player_motion(id).expect("there");
-            let by = (1.0 / 60.0, &movement);
+            let by = (1.0 / 60.0, &MovementSets::from(movement));
             let predicted = predictor.step(before, Command::default(), by, &mut [], &[]);
             world.step(&[]);
             let after = world.player_motion(id).expect("there");
@@ -307,4 +310,59 @@ fn no_player_is_too_fast_for_a_trigger() {
             }
         }
     }
+}
+
+/// A player with a set of twice the speed and less gravity moves by it, and so does the prediction,
+/// from the tick in which the set begins to hold. A saved match goes on with it. Another player
+/// moves as usual.
+#[test]
+fn one_player_moves_by_a_set_of_their_own() {
+    let usual = MovementParameters::default();
+    let haste = MovementParameters { run_speed: 640.0, gravity: 400.0, ..usual };
+    let frozen = MovementParameters { run_speed: 1.0, jump_speed: 0.0, ..usual };
+    let sets =
+        MovementSets::from(usual).with("haste", haste).and_then(|s| s.with("frozen", frozen));
+    let sets = sets.expect("two sets");
+    let [haste, frozen] = ["haste", "frozen"].map(|name| sets.find(name).expect("declared"));
+    let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");
+    world.set_movement_sets(sets.clone()).expect("in range");
+    let predictor = Predictor::new(room(), &shipped()).expect("a predictor");
+    let id = world.join_at(DVec3::new(-450.0, 0.0, 29.0));
+    let other = world.join_at(DVec3::new(-450.0, 200.0, 29.0));
+    let run = Command { forward: 127, buttons: Buttons::JUMP, ..Command::default() };
+    let mut fastest = [0.0_f32; 2];
+    for tick in 0..90 {
+        match tick {
+            10 => world.set_player_movement(id, haste).expect("there"),
+            60 => world.set_player_movement(id, frozen).expect("there"),
+            _ => {}
+        }
+        let before = world.player_motion(id).expect("there");
+        let predicted = predictor.step(before, run, (1.0 / 60.0, &sets), &mut [], &[]);
+        world.step(&[(id, run), (other, run)]);
+        assert_eq!(world.player_motion(id), Some(predicted.motion), "tick {tick}");
+        for (fastest, id) in fastest.iter_mut().zip([id, other]) {
+            let speed = world.player_motion(id).expect("there").velocity.truncate().length();
+            *fastest = fastest.max(speed);
+        }
+        if tick == 30 {
+            let saved = world.save();
+            let again = World::load(room(), shipped().into(), &saved).expect("a saved match");
+            assert_eq!((again.digest(), again.movement_sets()), (world.digest(), &sets));
+            assert_eq!(again.player_movement(id), Some(haste));
+            world = again;
+        }
+    }
+    assert!(fastest[0] > 500.0 && fastest[1] < 330.0, "{fastest:?}");
+    let last = world.player_motion(id).expect("there");
+    assert!(last.velocity.truncate().length() < 5.0, "frozen players stop: {last:?}");
+    // One set more than the match has, and no such player.
+    let unknown = MovementId::from_index(3).expect("a number of the wire");
+    assert_eq!(world.set_player_movement(id, unknown), Err(PlaceError::NoSuchMovement));
+    world.leave(other);
+    assert_eq!(world.set_player_movement(other, haste), Err(PlaceError::NoSuchEntity));
+    // A match without the set cannot have been saved by a player who has it.
+    world.set_movement_sets(MovementSets::from(usual)).expect("in range");
+    let error = World::load(room(), shipped().into(), &world.save()).unwrap_err();
+    assert!(error.to_string().contains("parameters that the match does not have"), "{error}");
 }
