@@ -3,6 +3,7 @@
 
 pub(crate) mod pacer;
 pub(crate) mod published;
+mod recent_effects;
 pub(crate) mod send_groups;
 pub(crate) mod stuck;
 
