@@ -380,7 +380,7 @@ async fn a_client_predicts_by_the_numbers_of_the_game_file_beside_the_map() {
     assert_eq!(page.status, 200);
     assert_eq!(GameData::from_bytes(&page.bytes).unwrap().hash(), Some(hash));
     assert_eq!(get(server.http_addr(), &format!("/games/{}", "0".repeat(64))).await.status, 404);
-    let told = map.movement;
+    let told = map.movement.usual();
     assert_eq!((told.run_speed, told.gravity, told.jump_speed), (500.0, 300.0, 270.0));
     let (mut fastest, mut commands) = (0.0_f32, 0_u32);
     let mut errors = Vec::new();

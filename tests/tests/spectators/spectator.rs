@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use obsp_proto::client::{Event, Session};
 use obsp_proto::control::{
-    ClosingReason, MapHash, MatchEvent, MatchName, PlayerName, RefusalReason, Ticket,
+    ClientHello, ClosingReason, MapHash, MatchEvent, MatchName, PlayerName, RefusalReason,
 };
+use obsp_proto::effects::Effect;
 use obsp_proto::quantise::QuantisedEntity;
 use obsp_proto::{Tick, Time};
 use obsp_sim::Command;
@@ -58,14 +59,10 @@ impl Spectator {
         let web = Self::connect(running).await;
         let (send, receive) = web.open_bi().await.unwrap();
         let name = PlayerName::new("spectator").unwrap();
-        let session = Session::with_credentials(
-            &name,
-            MapHash::ANY,
-            &[],
-            Ticket::NONE,
-            match_name,
-            Time::ZERO,
-        );
+        let hello = ClientHello::new(MapHash::ANY, &name)
+            .with_match(match_name.cloned())
+            .with_effects(true);
+        let session = Session::with_hello(hello, Time::ZERO);
         let mut this = Self { web, send, receive, session, epoch: Instant::now() };
         while this.session.hello().is_none() {
             this.say().await;
@@ -129,6 +126,16 @@ impl Spectator {
             if let Some(reason) = closed {
                 return reason;
             }
+        }
+    }
+
+    /// The next effect, with its tick.
+    pub(crate) async fn next_effect(&mut self) -> (Tick, Effect) {
+        loop {
+            if let Some(effect) = self.session.next_effect() {
+                return effect;
+            }
+            self.see().await;
         }
     }
 

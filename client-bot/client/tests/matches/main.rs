@@ -16,7 +16,7 @@ use obsp_proto::control::{
 };
 use obsp_proto::game_data::GameData;
 use obsp_proto::{IDLE_TIMEOUT, Time};
-use obsp_sim::{Buttons, Command, EntityState};
+use obsp_sim::{Buttons, Command, EntityState, MovementId};
 
 use server::{ARENA, Server};
 
@@ -184,6 +184,37 @@ fn a_player_who_moves_by_other_numbers_is_predicted_to_the_bit() {
     };
     assert_eq!(greatest_error(&other), 0.0);
     assert!(greatest_error(&GameData::default()) > 1.0);
+}
+
+/// The server lets the player run twice as fast, then freezes the player, again and again. The
+/// motion that tells of a change comes at once, so no tick is predicted wrongly for longer than the
+/// line takes. Only a lost datagram costs a correction.
+#[test]
+fn a_player_whose_set_of_parameters_changes_is_predicted_from_the_tick_of_the_change() {
+    let game = GameData::parse(
+        "[movements.haste]\nrun_speed = 640\n[movements.frozen]\nrun_speed = 1\njump_speed = 0",
+    );
+    let game = game.unwrap();
+    let [frozen, haste] = ["frozen", "haste"].map(|name| game.movement_sets().find(name).unwrap());
+    for (loss, wrong) in [(0, 0), (10, 6)] {
+        let mut play = Match::playing(0, &game, game.clone());
+        play.run(60);
+        play.errors.clear();
+        play.jumps = true;
+        play.server.loss = loss;
+        for round in 0..20 {
+            let set = [haste, MovementId::USUAL, frozen, MovementId::USUAL][round % 4];
+            play.server.next_movement = Some(set);
+            play.run(60);
+            let own = play.client.motion().unwrap().1.walker.movement;
+            assert_eq!(own, set, "the client knows its set");
+        }
+        assert!(play.fastest > 500.0, "nobody ran faster than usual: {}", play.fastest);
+        assert!(play.errors.len() > 150, "{} comparisons", play.errors.len());
+        let errors = play.errors.iter().filter(|error| **error > 0.01).count();
+        println!("one in {loss} lost: {errors} of {} are wrong", play.errors.len());
+        assert!(errors <= wrong, "{errors} of {} with one in {loss} lost", play.errors.len());
+    }
 }
 
 /// Players have the size that the map was compiled for, on the server and in the prediction.

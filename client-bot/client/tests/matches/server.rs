@@ -14,7 +14,7 @@ use obsp_proto::schema::Schema;
 use obsp_proto::server::{CommandSource, Event, JitterBuffer, MatchInfo, OwnPlayer, Session};
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{Tick, Time};
-use obsp_sim::{Command, Config, EntityId, PlayerKind, World};
+use obsp_sim::{Command, Config, EntityId, MovementId, PlayerKind, World};
 
 /// The map of these matches.
 #[allow(dead_code, reason = "drivers play in another hall")]
@@ -34,6 +34,8 @@ pub(crate) struct Server {
     /// The kind of player that the client joins as.
     pub(crate) kind: PlayerKind,
     player: Option<EntityId>,
+    /// The set of movement parameters that the player gets after the next tick.
+    pub(crate) next_movement: Option<MovementId>,
     pushed: Option<Tick>,
     /// The time of the last tick.
     now: Time,
@@ -86,7 +88,8 @@ impl Server {
         let schema = Schema::of_models(names).expect("names that can be sent");
         let mut world =
             World::new(Arc::clone(&map), models.into(), config).expect("a playable map");
-        world.set_movement(*game.movement()).expect("numbers that players can move by");
+        let movement = game.movement_sets().clone();
+        world.set_movement_sets(movement).expect("numbers that players can move by");
         let info = Self::info(&map, schema, told);
         Self {
             world,
@@ -95,6 +98,7 @@ impl Server {
             commands: JitterBuffer::new(RATE, Tick(0), Time::ZERO),
             kind: PlayerKind::Box,
             player: None,
+            next_movement: None,
             pushed: None,
             now: Time::ZERO,
             delay: Duration::from_millis(25),
@@ -234,6 +238,10 @@ impl Server {
         }
         self.world.step(&commands);
         if let Some(player) = self.player {
+            // A game decides after the moves of the tick.
+            if let Some(set) = self.next_movement.take() {
+                self.world.set_player_movement(player, set).expect("the player is on foot");
+            }
             if self.world.was_pushed(player) {
                 self.pushed = Some(tick);
             }
