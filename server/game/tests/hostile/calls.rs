@@ -104,7 +104,7 @@ pub(super) fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
 fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) -> bool {
     match kind {
         // The numbers of entities and volumes are bounded, so that many matches stay fast.
-        0..=2 | 18 if state.known.len() > MOST_KNOWN => false,
+        0..=3 | 18 if state.known.len() > MOST_KNOWN => false,
         12 | 19 if state.volumes > MOST_VOLUMES => false,
         0 | 1 => {
             let (model, at) = (any_model(world), point(world));
