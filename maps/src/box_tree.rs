@@ -68,10 +68,17 @@ impl BoxTree {
 
     /// Visits the index of every box that overlaps or touches `bounds`.
     #[inline]
-    pub(crate) fn overlapping(&self, bounds: &Aabb, mut visit: impl FnMut(u32)) {
+    pub(crate) fn overlapping(&self, bounds: &Aabb, visit: impl FnMut(u32)) {
+        self.each_where(|node| node.overlaps(bounds), visit);
+    }
+
+    /// Visits the index of every box that `wanted` accepts. If `wanted` accepts a box, it must also
+    /// accept every box around that box.
+    #[inline]
+    pub(crate) fn each_where(&self, wanted: impl Fn(&Aabb) -> bool, mut visit: impl FnMut(u32)) {
         let mut at = 0;
         while let Some(node) = self.nodes.get(at) {
-            if !node.bounds.overlaps(bounds) {
+            if !wanted(&node.bounds) {
                 at = node.next as usize;
                 continue;
             }

@@ -6,6 +6,8 @@
 
 mod aabb;
 mod convex_solid;
+mod convex_surface;
+pub(crate) mod hull;
 mod plane;
 mod polygon;
 mod polygon_bsp;
@@ -14,6 +16,7 @@ mod winding;
 
 pub use aabb::Aabb;
 pub use convex_solid::{ConvexSolid, DegenerateSolid, Face};
+pub(crate) use convex_surface::inside;
 pub use plane::Plane;
 pub use polygon::Polygon;
 pub use polygon_bsp::{Child, Node, PolygonBsp};

@@ -1,26 +1,29 @@
 //! Rigid polyhedra: the shapes of everything that moves, except the boxes of players.
 //!
 //! A model is a Wavefront OBJ file in `maps/models/`. Its units are the map's units, and every face
-//! is a convex polygon. [`Model::from_obj`] checks that the surface is closed, oriented outward,
-//! made of flat convex polygons and does not intersect itself. Then it integrates the mass
-//! properties, moves the centre of mass to the origin, and cuts the inside into convex parts by a
-//! polygon BSP. Polygons and parts describe exactly the same solid: collision tests use the parts.
+//! is a convex polygon. The module `shapes` makes such texts from points and sizes.
+//! [`Model::from_obj`] checks that the surface is closed, oriented outward, made of flat convex
+//! polygons and does not intersect itself. Then it integrates the mass properties, moves the centre
+//! of mass to the origin, and cuts the inside into convex parts by a polygon BSP. Polygons and parts
+//! describe exactly the same solid: collision tests use the parts.
 
 mod crossing;
+mod error;
 mod mass;
 mod material;
 mod obj;
+mod shapes;
 mod surface;
 
 use std::sync::Arc;
 
 use glam::{DMat3, DVec3};
-use thiserror::Error;
 
-use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane, PolygonBsp};
+use crate::geometry::{self, Aabb, ConvexSolid, DegenerateSolid, Plane, PolygonBsp, Winding};
 use crate::text;
 
 pub use crate::geometry::Polygon;
+pub use error::{FaceFault, ModelError};
 pub use material::{Material, MaterialError};
 pub use obj::ObjPlace;
 
@@ -53,168 +56,20 @@ pub struct Model {
     bounds: Aabb,
 }
 
-/// Reasons why a text is not a valid model.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum ModelError {
-    /// The text is not a Wavefront OBJ file.
-    #[error(
-        "model {model}.obj{}: this is not a readable OBJ file ({reason}); the file may be cut off, \
-         or written by hand: export it again",
-        at(.place)
-    )]
-    Syntax {
-        /// Name of the model.
-        model: String,
-        /// The first place that cannot be read.
-        place: Option<ObjPlace>,
-        /// The fault at that place.
-        reason: String,
-    },
-    /// The text has no face.
-    #[error(
-        "model {model}.obj{}: no faces and {vertices} vertices were found in the text; in a \
-         Wavefront OBJ file, v x y z is a line for a vertex, and f 1 2 3 is a line for a face: \
-         export the model as OBJ, with its faces",
-        at(.first)
-    )]
-    NoFaces {
-        /// Name of the model.
-        model: String,
-        /// Number of vertices in the text.
-        vertices: usize,
-        /// The first words of the text; none if it is empty.
-        first: Option<ObjPlace>,
-    },
-    /// The text describes a shape by something other than vertices and polygons, such as a curve.
-    #[error("model {model}.obj:{place}: {reason}")]
-    NoPolygon {
-        /// Name of the model.
-        model: String,
-        /// Place of the part.
-        place: ObjPlace,
-        /// The reason why it is refused, and the way out.
-        reason: &'static str,
-    },
-    /// A coordinate is not a number, or too large.
-    #[error(
-        "model {model}.obj: vertex {vertex} is not within {} units of the origin; the model may \
-         be drawn in other units: scale it down",
-        obj::REACH
-    )]
-    OutOfReach {
-        /// Name of the model.
-        model: String,
-        /// The vertex as read.
-        vertex: DVec3,
-    },
-    /// The model has more polygons, or corners of polygons, than allowed.
-    #[error(
-        "model {model}.obj: it has {polygons} polygons with {corners} corners; at most {} with \
-         {} are allowed: use fewer",
-        obj::MAX_POLYGONS,
-        obj::MAX_CORNERS
-    )]
-    TooComplex {
-        /// Name of the model.
-        model: String,
-        /// Number of polygons of the model.
-        polygons: usize,
-        /// The number of their corners, all together.
-        corners: usize,
-    },
-    /// An edge that does not join exactly two polygons, once in each direction.
-    #[error(
-        "model {model}.obj: edge {from} to {to} is used {uses} times in this direction and \
-         {returns} times in the other; a closed surface uses each once: a face may be missing, \
-         doubled or turned round there"
-    )]
-    OpenEdge {
-        /// Name of the model.
-        model: String,
-        /// Start of the edge.
-        from: DVec3,
-        /// End of the edge.
-        to: DVec3,
-        /// Number of polygons that run along the edge from `from` to `to`.
-        uses: usize,
-        /// Polygons that run back.
-        returns: usize,
-    },
-    /// A polygon that is not a flat convex polygon with an area.
-    #[error("model {model}.obj: the face with edge {from} to {to} is {fault}")]
-    BadFace {
-        /// Name of the model.
-        model: String,
-        /// Start of the edge that shows the fault.
-        from: DVec3,
-        /// End of the edge.
-        to: DVec3,
-        /// The fault of the face.
-        fault: FaceFault,
-    },
-    /// The surface encloses no volume, or is turned inside out.
-    #[error(
-        "model {model}.obj: its volume is {volume}, which is not above 0; its faces may look \
-         inward: turn them round, so that they run counter-clockwise from outside"
-    )]
-    InsideOut {
-        /// Name of the model.
-        model: String,
-        /// The signed volume, in cubic units.
-        volume: f64,
-    },
-    /// An edge that meets a face without being part of its outline.
-    #[error(
-        "model {model}.obj: edge {from} to {to} meets the face around {face}; a surface must \
-         not touch or cross itself: draw the two as one body, or apart"
-    )]
-    SelfIntersecting {
-        /// Name of the model.
-        model: String,
-        /// Start of the edge.
-        from: DVec3,
-        /// End of the edge.
-        to: DVec3,
-        /// Middle of the face.
-        face: DVec3,
-    },
-    /// Closed surfaces that contain the same space twice, or a hollow that is turned inside out. No
-    /// faces cross, but the volumes of the parts do not add up.
-    #[error(
-        "model {model}.obj: its convex parts do not make up its volume ({detail}); \
-         one of its bodies may lie inside another: move them apart; or some faces may be not \
-         quite flat: divide them into triangles"
-    )]
-    Nested {
-        /// Name of the model.
-        model: String,
-        /// The contradiction.
-        detail: String,
-    },
-}
-
-fn at(place: &Option<ObjPlace>) -> String {
-    place.as_ref().map_or_else(String::new, |place| format!(":{place}"))
-}
-
-/// A fault of a face.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum FaceFault {
-    /// Fewer than three corners, or all on one line.
-    #[error("without area")]
-    NoArea,
-    /// The corners are not on one plane.
-    #[error("not flat")]
-    NotFlat,
-    /// The outline turns the wrong way at a corner, or runs round more than once.
-    #[error("not convex; cut it into convex polygons")]
-    NotConvex,
-}
-
 /// Largest relative difference between the volume of the parts and the volume of the surface. The
 /// tolerances of a small model's planes and corners leave such a difference. The volume of any part
 /// is far greater.
 const VOLUME_TOLERANCE: f64 = 1e-7;
+
+/// A convex model of more polygons than this takes the corners of its part from its polygons. A
+/// smaller one cuts the part out of space by its planes, which rounds the corners a little
+/// differently: digests of matches depend on it.
+const LARGE: usize = 128;
+
+/// Maximum number of polygons at all nodes of a concave model's tree together. A surface with folds
+/// everywhere would otherwise take minutes, and fill the memory with the pieces of its polygons. 1,024
+/// polygons never come near this number unless each plane cuts hundreds of others.
+const MAX_STEPS: usize = 1 << 20;
 
 impl Model {
     /// Reads a Wavefront OBJ file and checks that it is a solid. All objects and groups in the file
@@ -257,9 +112,15 @@ impl Model {
                 Polygon::new(winding, plane)
             })
             .collect();
-        let bsp =
-            PolygonBsp::build(polygons.iter().map(|p| (p.plane, p.winding.clone())).collect());
-        let parts = convex_parts(name, &bsp, mass.volume)?;
+        let surface: Vec<(Plane, Winding)> =
+            polygons.iter().map(|polygon| (polygon.plane, polygon.winding.clone())).collect();
+        let whole = (surface.len() > LARGE).then(|| geometry::inside(&surface)).flatten();
+        let jagged = || ModelError::TooJagged { model: name.to_owned(), polygons: polygons.len() };
+        let bsp = match &whole {
+            Some(solid) => PolygonBsp::of_convex(solid, surface.len()),
+            None => PolygonBsp::build_within(surface, MAX_STEPS).ok_or_else(jagged)?,
+        };
+        let parts = convex_parts(name, &bsp, whole, mass.volume)?;
         let corners = || polygons.iter().flat_map(|p| p.winding.vertices.iter().copied());
         Ok(Self {
             name: name.to_owned(),
@@ -372,14 +233,21 @@ impl Model {
     }
 }
 
-fn convex_parts(name: &str, bsp: &PolygonBsp, volume: f64) -> Result<Vec<ConvexSolid>, ModelError> {
+/// The convex parts of a surface: `whole`, if it is known that there is no other.
+fn convex_parts(
+    name: &str,
+    bsp: &PolygonBsp,
+    whole: Option<ConvexSolid>,
+    volume: f64,
+) -> Result<Vec<ConvexSolid>, ModelError> {
     let broken = |detail: String| ModelError::Nested { model: name.to_owned(), detail };
-    let parts: Vec<ConvexSolid> = bsp
-        .solid_cells()
-        .iter()
-        .map(|planes| ConvexSolid::from_planes(planes))
-        .collect::<Result<_, DegenerateSolid>>()
-        .map_err(|e| broken(format!("one of them is not valid: {e}")))?;
+    let cells = || {
+        let cells = bsp.solid_cells();
+        cells.iter().map(|planes| ConvexSolid::from_planes(planes)).collect()
+    };
+    let parts: Result<Vec<ConvexSolid>, DegenerateSolid> =
+        whole.map_or_else(cells, |whole| Ok(vec![whole]));
+    let parts = parts.map_err(|e| broken(format!("one of them is not valid: {e}")))?;
     let sum: f64 = parts.iter().map(ConvexSolid::volume).sum();
     if (sum - volume).abs() > volume * VOLUME_TOLERANCE {
         return Err(broken(format!("{sum} of {volume} cubic units")));

@@ -119,7 +119,7 @@ impl ConvexSolid {
             let mut winding = Some(Winding::on_plane(plane, UNIVERSE));
             for (j, other) in planes.iter().enumerate() {
                 if i != j && !(other == plane) {
-                    winding = winding.and_then(|w| w.clipped_behind(other));
+                    winding = winding.and_then(|w| w.clipped(other));
                 }
             }
             if let Some(winding) = winding {
@@ -258,7 +258,7 @@ impl ConvexSolid {
         Ok(Self::finished(vertices, faces))
     }
 
-    fn finished(vertices: Vec<DVec3>, faces: Vec<Face>) -> Self {
+    pub(super) fn finished(vertices: Vec<DVec3>, faces: Vec<Face>) -> Self {
         let mut edges: Vec<[u16; 2]> = faces
             .iter()
             .flat_map(|f| {

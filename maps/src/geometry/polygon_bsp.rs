@@ -1,16 +1,20 @@
 //! Solid-leaf BSPs of closed surfaces, for models (Blow 1997).
 
+mod surface;
+
 use glam::DVec3;
 
 use super::winding::ON_PLANE;
-use super::{Plane, Winding};
+use super::{ConvexSolid, Plane, Winding};
+
+pub(crate) use surface::Surface;
 
 /// A solid-leaf BSP of a closed surface: the planes of its polygons cut space
 /// until every leaf is wholly inside or wholly outside.
 ///
 /// Every model has one. It cuts the model into convex parts, and the filter
 /// cascade walks the polygons of one body down the tree of another.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PolygonBsp {
     nodes: Vec<Node>,
     root: Child,
@@ -29,11 +33,12 @@ pub struct Node {
 }
 
 /// A child of a [`Node`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Child {
     /// The node with this index.
     Node(usize),
     /// A leaf outside the surface.
+    #[default]
     Empty,
     /// A leaf inside the surface: the cell with this number.
     Solid(u32),
@@ -47,20 +52,39 @@ impl PolygonBsp {
     /// Builds the tree of a closed surface of convex polygons, each on its
     /// outward plane. The same polygons in the same order give the same tree.
     pub fn build(polygons: Vec<(Plane, Winding)>) -> Self {
+        Self::build_within(polygons, usize::MAX).unwrap_or_default()
+    }
+
+    /// Builds the tree like [`build`](Self::build). `None` if the polygons at all nodes together are
+    /// more than `most`. Those of a convex body count once.
+    pub(crate) fn build_within(polygons: Vec<(Plane, Winding)>, most: usize) -> Option<Self> {
         let mut tree = Self { nodes: Vec::new(), root: Child::Empty, fragments: 0 };
+        let mut visited = 0;
         // A work list instead of recursion, because the input decides the depth.
         let mut waiting = vec![(Place::Root, polygons)];
-        while let Some((place, polygons)) = waiting.pop() {
-            let Some(divider) = best_divider(&polygons) else { continue };
+        while let Some((mut place, polygons)) = waiting.pop() {
+            visited += polygons.len();
+            if visited > most {
+                return None;
+            }
+            let surface = Surface::new(&polygons);
+            if let Some(groups) = surface.groups() {
+                // The planes of a convex body cut nothing, so its tree is a chain.
+                for group in groups {
+                    place = Place::Back(tree.add(place, polygons[group[0]].0));
+                    tree.fragments += group.len();
+                }
+                continue;
+            }
+            let candidates = candidates(&surface, polygons.len());
+            let Some(divider) = best_divider(&polygons, candidates) else { continue };
             let plane = polygons[divider].0;
             let on = |(index, (_, winding)): &(usize, &(Plane, Winding))| {
                 *index == divider || sides(winding, &plane) == (false, false)
             };
             tree.fragments += polygons.iter().enumerate().filter(on).count();
             let (front, back) = divide(polygons, divider);
-            let node = tree.nodes.len();
-            tree.nodes.push(Node { plane, front: Child::Empty, back: Child::Solid(0) });
-            *tree.child_mut(place) = Child::Node(node);
+            let node = tree.add(place, plane);
             waiting.push((Place::Front(node), front));
             waiting.push((Place::Back(node), back));
         }
@@ -71,7 +95,25 @@ impl PolygonBsp {
                 cells += 1;
             }
         }
+        Some(tree)
+    }
+
+    /// The tree of a convex surface of so many polygons, by the faces of the solid inside.
+    pub(crate) fn of_convex(solid: &ConvexSolid, polygons: usize) -> Self {
+        let mut tree = Self { fragments: polygons, ..Self::default() };
+        let mut place = Place::Root;
+        for face in solid.faces() {
+            place = Place::Back(tree.add(place, face.plane));
+        }
         tree
+    }
+
+    /// Adds a node with two leaves at `place`, and returns its index.
+    fn add(&mut self, place: Place, plane: Plane) -> usize {
+        let node = self.nodes.len();
+        self.nodes.push(Node { plane, front: Child::Empty, back: Child::Solid(0) });
+        *self.child_mut(place) = Child::Node(node);
+        node
     }
 
     /// The root of the tree.
@@ -105,16 +147,20 @@ impl PolygonBsp {
     /// cut into convex cells, in the order of their numbers.
     pub fn solid_cells(&self) -> Vec<Vec<Plane>> {
         let mut cells = Vec::new();
-        let mut waiting = vec![(self.root, Vec::new())];
-        while let Some((at, bounds)) = waiting.pop() {
+        // The planes on the way from the root to a child, and for each child that is still to be
+        // visited the number of planes above the last one.
+        let mut bounds: Vec<Plane> = Vec::new();
+        let mut waiting: Vec<(Child, usize, Option<Plane>)> = vec![(self.root, 0, None)];
+        while let Some((at, above, last)) = waiting.pop() {
+            bounds.truncate(above);
+            bounds.extend(last);
             match at {
                 Child::Empty => {}
-                Child::Solid(number) => cells.push((number, bounds)),
+                Child::Solid(number) => cells.push((number, bounds.clone())),
                 Child::Node(index) => {
                     let node = &self.nodes[index];
-                    let with = |plane| bounds.iter().copied().chain([plane]).collect();
-                    waiting.push((node.front, with(node.plane.flipped())));
-                    waiting.push((node.back, with(node.plane)));
+                    waiting.push((node.front, bounds.len(), Some(node.plane.flipped())));
+                    waiting.push((node.back, bounds.len(), Some(node.plane)));
                 }
             }
         }
@@ -148,9 +194,25 @@ fn sides(winding: &Winding, plane: &Plane) -> (bool, bool) {
     })
 }
 
+/// Maximum number of polygons whose planes are tried as dividers. A surface of so many polygons
+/// needs no better divider than the best of this many.
+const MAX_CANDIDATES: usize = 128;
+
+/// The polygons whose planes may divide a surface of `count` polygons that bounds no convex body.
+/// Among many polygons only those are tried that cut something: a plane that all others are behind
+/// hardly divides anything.
+fn candidates(surface: &Surface, count: usize) -> Vec<usize> {
+    if count <= MAX_CANDIDATES {
+        return (0..count).collect();
+    }
+    let cutting: Vec<usize> = surface.cutting().collect();
+    let step = cutting.len().div_ceil(MAX_CANDIDATES).max(1);
+    cutting.into_iter().step_by(step).collect()
+}
+
 /// The index of the polygon whose plane splits the fewest polygons and balances the halves best.
 /// Among equals the first is taken, so that the tree depends only on the input.
-fn best_divider(polygons: &[(Plane, Winding)]) -> Option<usize> {
+fn best_divider(polygons: &[(Plane, Winding)], candidates: Vec<usize>) -> Option<usize> {
     let cost = |plane: &Plane| {
         let (mut front, mut back, mut split) = (0_usize, 0_usize, 0_usize);
         for (_, winding) in polygons {
@@ -163,8 +225,7 @@ fn best_divider(polygons: &[(Plane, Winding)]) -> Option<usize> {
         }
         split * SPLIT_COST + front.abs_diff(back)
     };
-    let costs = polygons.iter().map(|(plane, _)| cost(plane)).enumerate();
-    costs.min_by_key(|(_, cost)| *cost).map(|(index, _)| index)
+    candidates.into_iter().min_by_key(|&index| cost(&polygons[index].0))
 }
 
 type Half = Vec<(Plane, Winding)>;
@@ -195,7 +256,7 @@ fn divide(polygons: Half, divider: usize) -> (Half, Half) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::{Aabb, ConvexSolid};
+    use crate::geometry::Aabb;
 
     fn polygons(solid: &ConvexSolid) -> Vec<(Plane, Winding)> {
         solid.faces().iter().map(|f| (f.plane, solid.winding(f))).collect()
@@ -233,6 +294,58 @@ mod tests {
         assert!((volume - (512.0 - 8.0)).abs() < 1e-9, "{volume}");
         assert!(!tree.is_solid(DVec3::ZERO));
         assert!(tree.is_solid(DVec3::splat(2.0)));
+    }
+
+    /// The tree by trying every plane against every polygon at each node, without the short way for
+    /// convex bodies.
+    fn by_all_planes(polygons: Half) -> Vec<(Place, Plane)> {
+        let mut nodes = Vec::new();
+        let mut waiting = vec![(Place::Root, polygons)];
+        while let Some((place, polygons)) = waiting.pop() {
+            let all = (0..polygons.len()).collect();
+            let Some(divider) = best_divider(&polygons, all) else { continue };
+            nodes.push((place, polygons[divider].0));
+            let (front, back) = divide(polygons, divider);
+            waiting.push((Place::Front(nodes.len() - 1), front));
+            waiting.push((Place::Back(nodes.len() - 1), back));
+        }
+        nodes
+    }
+
+    /// Digests of matches depend on the trees of all models.
+    #[test]
+    fn a_convex_body_has_the_tree_that_all_planes_give() {
+        let mut models = crate::model::shipped();
+        let drum = crate::model::Model::cylinder("drum", 16.0, 40.0, 24).expect("a model");
+        let fan = |line: &str| match line.strip_prefix("f ") {
+            Some(corners) => {
+                let corners: Vec<&str> = corners.split(' ').collect();
+                let triangle =
+                    |pair: &[&str]| format!("f {} {} {}\n", corners[0], pair[0], pair[1]);
+                corners[1..].windows(2).map(triangle).collect()
+            }
+            None => format!("{line}\n"),
+        };
+        let pieces: String = drum.source().lines().map(fan).collect();
+        models.push(crate::model::Model::from_obj("pieces", &pieces).expect("a model"));
+        for error in [3.0, 0.5, 0.15] {
+            models.push(crate::model::Model::ball("ball", 16.0, error).expect("a model"));
+        }
+        for model in models {
+            let polygons: Half =
+                model.polygons().iter().map(|p| (p.plane, p.winding.clone())).collect();
+            let (all, tree) = (by_all_planes(polygons.clone()), PolygonBsp::build(polygons));
+            assert_eq!(tree.nodes().len(), all.len(), "{}", model.name());
+            for (index, (place, plane)) in all.into_iter().enumerate() {
+                assert_eq!(tree.nodes()[index].plane, plane, "{}: {index}", model.name());
+                let child = match place {
+                    Place::Root => tree.root(),
+                    Place::Front(node) => tree.nodes()[node].front,
+                    Place::Back(node) => tree.nodes()[node].back,
+                };
+                assert_eq!(child, Child::Node(index), "{}", model.name());
+            }
+        }
     }
 
     #[test]

@@ -33,6 +33,15 @@ impl Winding {
         }
     }
 
+    /// [`clipped_behind`](Self::clipped_behind) without a copy of a winding that is wholly behind the
+    /// plane.
+    pub(crate) fn clipped(self, plane: &Plane) -> Option<Self> {
+        if self.vertices.iter().all(|&v| plane.signed_distance(v) <= ON_PLANE) {
+            return Some(self);
+        }
+        self.clipped_behind(plane)
+    }
+
     /// The part behind `plane`, or `None` if nothing with an area is left. A winding on the plane
     /// counts as behind.
     pub fn clipped_behind(&self, plane: &Plane) -> Option<Self> {

@@ -5,6 +5,7 @@ use glam::DVec3;
 
 use super::ModelError;
 use super::surface::FLATNESS;
+use crate::box_tree::BoxTree;
 use crate::geometry::{Aabb, Winding};
 
 /// Two faces that share an edge are folded into a sheet without thickness if the dot product of
@@ -34,11 +35,15 @@ pub(super) fn check(
             bounds: Aabb::around(winding.vertices.iter().copied()).inflated(FLATNESS),
         })
         .collect();
+    let bounds: Vec<Aabb> = faces.iter().map(|face| face.bounds).collect();
+    let (tree, mut near) = (BoxTree::new(&bounds), Vec::new());
     for (i, face) in faces.iter().enumerate() {
-        for (j, other) in faces.iter().enumerate() {
-            if i == j || !face.bounds.overlaps(&other.bounds) {
-                continue;
-            }
+        near.clear();
+        tree.overlapping(&face.bounds, |other| near.push(other as usize));
+        // The first of several faults is reported.
+        near.sort_unstable();
+        for &j in near.iter().filter(|&&j| j != i) {
+            let other = &faces[j];
             let count = face.corners.len();
             let mut edges = (0..count).map(|k| (face.corners[k], face.corners[(k + 1) % count]));
             if let Some((from, to)) = edges.find(|&(from, to)| meets(face, from, to, other)) {

@@ -17,13 +17,12 @@ pub use words::ObjPlace;
 /// Maximum coordinate of a model, in units: the default map is 2,048 units across.
 pub(super) const REACH: f64 = 1024.0;
 
-/// Maximum number of polygons per model. Building the polygon BSP takes quadratic time, and Blow's
-/// most detailed model has 97 polygons.
-pub(super) const MAX_POLYGONS: usize = 1024;
+/// Maximum number of polygons per model. The hull of 4,096 points has fewer. Every test of a body
+/// visits all corners of its convex parts, so even this many are far too many for most games.
+pub(super) const MAX_POLYGONS: usize = 8192;
 
-/// Maximum number of corners of all polygons together. The time to check a polygon grows with the
-/// square of the number of its corners. By Euler's formula, [`MAX_POLYGONS`] polygons have fewer
-/// than six times as many corners, unless some corners lie within edges.
+/// Maximum number of corners of all polygons together. By Euler's formula, [`MAX_POLYGONS`] polygons
+/// have fewer than six times as many corners, unless some corners lie within edges.
 pub(super) const MAX_CORNERS: usize = 8 * MAX_POLYGONS;
 
 /// A fault of the text, and the word that shows the fault.

@@ -12,6 +12,10 @@ use crate::geometry::Winding;
 /// is exact to 6e-5 at the greatest coordinate of a model. Intended details are far larger.
 pub(super) const FLATNESS: f64 = 2e-4;
 
+/// Maximum number of corners of a face. The time to check that a face is convex grows with the
+/// square of this number.
+pub(super) const MAX_FACE_CORNERS: usize = 1024;
+
 /// Checks the polygons. Returns their outward unit normals.
 pub(super) fn check(model: &str, windings: &[Winding]) -> Result<Vec<DVec3>, ModelError> {
     let normals =
@@ -31,6 +35,9 @@ fn normal(model: &str, winding: &Winding) -> Result<DVec3, ModelError> {
     };
     if corners.len() < 3 {
         return Err(fault(0, FaceFault::NoArea));
+    }
+    if corners.len() > MAX_FACE_CORNERS {
+        return Err(fault(0, FaceFault::TooManyCorners { corners: corners.len() }));
     }
     let area = winding.area_vector();
     let centre = winding.centre();

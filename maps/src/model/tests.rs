@@ -296,10 +296,12 @@ fn unreadable_texts_are_refused() {
     assert!(refusal(&far).contains("not within 1024 units"));
     let nan = TETRAHEDRON.replace("v 6 0 0", "v NaN 0 0");
     assert!(refusal(&nan).contains("not within 1024 units"));
-    let many = TETRAHEDRON.to_owned() + &"f 1 2 3\n".repeat(2000);
-    assert!(refusal(&many).contains("2004 polygons"));
+    let many = TETRAHEDRON.to_owned() + &"f 1 2 3\n".repeat(8189);
+    let error = refusal(&many);
+    assert!(error.contains("8193 polygons") && error.contains("at most 8192"), "{error}");
+    assert!(error.contains("simplify its mesh, or divide the model into several"), "{error}");
     let wide = TETRAHEDRON.to_owned() + &format!("f{}\n", " 1 2 3".repeat(100_000));
-    assert!(refusal(&wide).contains("5 polygons with 300012 corners; at most 1024 with 8192"));
+    assert!(refusal(&wide).contains("5 polygons with 300012 corners; at most 8192 with 65536"));
 }
 
 #[test]
@@ -390,4 +392,30 @@ fn a_ball_with_quadrangles_that_are_hardly_flat_is_refused() {
     let error = Model::from_obj("ball", &text).expect_err("a face that is not flat is refused");
     assert!(matches!(error, ModelError::Nested { .. }), "{error}");
     assert!(error.to_string().contains("divide them into triangles"), "{error}");
+}
+
+/// A saw of many teeth is cut into as many parts, within a second. Planes that cut all others end
+/// with an error.
+#[test]
+fn a_surface_of_endless_folds_is_refused_with_a_way_out() {
+    let saw = |teeth: usize, turn: f64| {
+        // A disc whose rim goes in and out, with a middle that is pulled out on both sides.
+        let (mut text, around) = (String::from("v 0 0 300\nv 0 0 -300\n"), 2 * teeth);
+        for step in 0..around {
+            let radius = if step % 2 == 0 { 700.0 } else { 640.0 };
+            let (sin, cos) = (std::f64::consts::TAU * step as f64 / around as f64).sin_cos();
+            let height = turn * (step as f64 * 0.37).sin();
+            text += &format!("v {} {} {height}\n", radius * cos, radius * sin);
+        }
+        for step in 0..around {
+            let (a, b) = (3 + step, 3 + (step + 1) % around);
+            text += &format!("f 1 {a} {b}\nf 2 {b} {a}\n");
+        }
+        text
+    };
+    let model = Model::from_obj("saw", &saw(100, 0.0)).unwrap_or_else(|e| panic!("{e}"));
+    assert!(model.parts().len() >= 50, "{} parts", model.parts().len());
+    let error = Model::from_obj("saw", &saw(2000, 40.0)).unwrap_err().to_string();
+    assert!(error.contains("its 8000 polygons are not convex"), "{error}");
+    assert!(error.contains("more than 1048576 steps") && error.contains("smooth it"), "{error}");
 }

@@ -262,6 +262,31 @@ fn call_set_up(name: &str, n: &mut Numbers) {
         "GameFileError::at" => {
             _ = GameFileError::at("a text", n.whole(3, u64::MAX) as usize, "odd");
         }
+        "Model::convex_hull" => {
+            let mut points = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
+            points.push(vector(n, [2.0; 3]));
+            if let Ok(model) = Model::convex_hull("odd", &points) {
+                model.parts().iter().for_each(sound);
+            }
+        }
+        "Model::cuboid" => {
+            if let Ok(model) = Model::cuboid("odd", vector(n, [4.0, 8.0, 2.0])) {
+                model.parts().iter().for_each(sound);
+            }
+        }
+        "Model::cylinder" => {
+            let (radius, height) = (n.f64(4.0), n.f64(8.0));
+            let sides = n.whole(8, u64::from(u32::MAX)) as u32;
+            if let Ok(model) = Model::cylinder("odd", radius, height, sides) {
+                model.parts().iter().for_each(sound);
+            }
+        }
+        "Model::ball" => {
+            let (radius, error) = (n.f64(4.0), n.f64(0.5));
+            if let Ok(model) = Model::ball("odd", radius, error) {
+                model.parts().iter().for_each(sound);
+            }
+        }
         "model" => {
             let corner = n.three([1.0, 1.0, 1.0]);
             let scale = n.f64(1.0);

@@ -64,6 +64,6 @@ pub use state::{
     Posture, State,
 };
 pub use world::{
-    AddPlayerError, Contact, FallsAsleep, LoadWorldError, RayHit, Relocation, Step, StoppedBy,
-    SweepHit, SweptShape, Touching, Why, World,
+    AddPlayerError, BodyContact, Contact, FallsAsleep, LoadWorldError, Nearest, RayHit, Relocation,
+    Step, StoppedBy, SweepHit, SweptShape, Touching, Why, World,
 };

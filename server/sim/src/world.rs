@@ -1,6 +1,7 @@
 //! The match itself: its set-up, its ticks, and the questions that can be asked in between.
 
 mod agents;
+mod contacts;
 mod digest;
 mod missiles;
 mod operations;
@@ -10,6 +11,7 @@ mod queries;
 mod relocations;
 mod rescue;
 mod save;
+mod selected;
 mod settings;
 mod step;
 mod sweep;
@@ -28,6 +30,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::roles::{Cargo, Hovertank, Kinematic, Missile, PlayerBody, Role, Walker};
+use crate::bodies::rounds::Strike;
 use crate::bodies::sleep;
 use crate::collision::shape::ShapeId;
 use crate::command::Command;
@@ -42,21 +45,11 @@ use crate::players::prediction::Moving;
 use crate::setup::{Config, SetupError, SetupWarning};
 use crate::state::{EntityId, EntityState, Kind, ModelId, PlayerKind, Posture, State};
 
-/// A point at which an awake prop touches something, or is about to touch it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Contact {
-    /// Position in units.
-    pub at: DVec3,
-    /// Gap between the two at this point, in units.
-    pub gap: f64,
-    /// Normal impulse of the solver in the last tick, in kg·units/s; zero if the two do not touch
-    /// yet.
-    pub impulse: f64,
-}
-
+pub use contacts::{BodyContact, Contact};
 pub use queries::RayHit;
 pub use relocations::Relocation;
 pub use save::LoadWorldError;
+pub use selected::Nearest;
 pub use step::Step;
 pub use sweep::{SweepHit, SweptShape};
 pub use why::{FallsAsleep, StoppedBy, Touching, Why};
@@ -97,6 +90,9 @@ pub struct World {
     pushed: Vec<EntityId>,
     /// The bodies that players on foot have run into recently.
     touches: Vec<Touch>,
+    /// The impulses by which the guard stopped bodies in the last tick. The simulation does not
+    /// depend on them, and they are not saved.
+    strikes: Vec<Strike>,
     tick: u64,
 }
 
@@ -178,6 +174,7 @@ impl World {
             relocations: Relocations::default(),
             pushed: Vec::new(),
             touches: Vec::new(),
+            strikes: Vec::new(),
             tick: 0,
         };
         world.set_budget_per_second(Some(Self::DEFAULT_BUDGET_PER_SECOND));
@@ -349,22 +346,6 @@ impl World {
         std::mem::take(&mut self.events)
     }
 
-    /// The points at which awake props touched something in the last tick, or came near, as the
-    /// search for contacts found them. Bodies that have left the world since then are left out.
-    pub fn contacts(&self) -> impl Iterator<Item = Contact> {
-        let pairs = self.pairs.iter().filter(|pair| !pair.points.is_empty());
-        let of_bodies = pairs.filter_map(|pair| Some((self.entities.get(pair.key.body)?, pair)));
-        of_bodies.flat_map(|(body, pair)| {
-            pair.points.iter().filter_map(|point| {
-                Some(Contact {
-                    at: body.searched_point(point.local)?,
-                    gap: point.gap.into(),
-                    impulse: point.impulse[0].into(),
-                })
-            })
-        })
-    }
-
     /// The slots of the bodies that are awake, ascending, each with the reason.
     pub fn awake_because(&self) -> impl Iterator<Item = (u16, AwakeReason)> {
         let awake = self.entities.iter().filter(|entity| entity.mobility().has_velocity());
@@ -446,13 +427,15 @@ impl World {
     /// out of the map. `overlapping` contains the overlapping bodies that were found before.
     /// Players who fell wait from then on.
     fn advance_props(&mut self, mut overlapping: Vec<u16>) {
-        overlapping.extend(crate::bodies::tick::step(
+        let (found, strikes) = crate::bodies::tick::step(
             &self.arena.map,
             &self.arena.shapes,
             &mut self.entities,
             &mut self.pairs,
             &mut self.context,
-        ));
+        );
+        overlapping.extend(found);
+        self.strikes = strikes;
         for slot in overlapping {
             self.rescue(slot);
         }

@@ -254,4 +254,17 @@ fn ask(id: EntityId, world: &mut WorldMut<'_>) {
     world.touching(id);
     world.keeps_touching(id, hit.entity.unwrap_or(id));
     world.in_sight(from, to);
+    let counts = |entity: EntityId| entity.slot % 2 == 0;
+    assert!(world.cast_ray_where(from, to, counts).fraction <= 1.0);
+    for hit in world.cast_ray_all(from, to, counts) {
+        assert!((0.0..=1.0).contains(&hit.fraction), "{hit:?}");
+    }
+    let swept = world.sweep_where(SweptShape::Box(half), turned, [from, to], counts);
+    assert!((0.0..=1.0).contains(&swept.fraction), "{swept:?}");
+    if let Some(near) = world.nearest_point(from, radius, counts) {
+        assert!(near.distance <= radius && near.at.is_finite(), "{near:?}");
+    }
+    for contact in world.contacts_of(id) {
+        assert!(contact.impulse >= 0.0 && contact.at.is_finite(), "{contact:?}");
+    }
 }

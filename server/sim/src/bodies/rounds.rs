@@ -25,6 +25,8 @@ use crate::collision::shape::Shapes;
 use crate::collision::time_of_impact::Impact;
 use crate::context::StepContext;
 
+pub(crate) use impact::Strike;
+
 /// A body whose remaining motion is shorter than this, in units, gets no further attempt. Settling
 /// heaps are full of such jitter.
 const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
@@ -65,6 +67,8 @@ pub(crate) struct Outcome {
     /// Slots of the sleeping bodies that took an impulse. They wake at the end of the tick. The
     /// search for contacts has skipped them, so they must not move before the next search.
     pub(crate) struck: Vec<u16>,
+    /// The impulses of the impacts, in order. The simulation does not depend on this list.
+    pub(crate) strikes: Vec<Strike>,
 }
 
 impl<'a> Rounds<'a> {

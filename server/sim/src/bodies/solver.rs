@@ -114,6 +114,10 @@ pub(crate) fn solve(
     context: &StepContext,
 ) -> Vec<Proposal> {
     let seconds = context.seconds;
+    // A pair that is not solved in this tick takes no impulse.
+    for pair in pairs.iter_mut() {
+        pair.points.iter_mut().for_each(|point| point.taken = 0.0);
+    }
     let indices = BodyIndices::new(entities, pairs);
     let islands = Islands::new(indices.movable_end, pairs, |pair| indices.of(pair));
     if entities.has_kinematic() {

@@ -6,7 +6,7 @@ use crate::bodies::driven;
 use crate::bodies::entities::Entities;
 use crate::bodies::islands::Islands;
 use crate::bodies::overload;
-use crate::bodies::rounds::{Outcome, Rounds};
+use crate::bodies::rounds::{Outcome, Rounds, Strike};
 use crate::bodies::sleep;
 use crate::bodies::solver;
 use crate::collision::shape::Shapes;
@@ -18,22 +18,23 @@ use crate::threads::Threads;
 const MIN_GATHERED: u64 = 100;
 
 /// Moves all awake bodies by a tick. `pairs` holds the pairs of the last tick, and afterwards those
-/// of this one. Returns the slots of bodies that already overlapped something before they moved.
+/// of this one. Returns the slots of bodies that already overlapped something before they moved, and
+/// the impulses by which the guard stopped bodies.
 pub(crate) fn step(
     map: &obsp::Map,
     shapes: &Shapes,
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,
     context: &mut StepContext,
-) -> Vec<u16> {
+) -> (Vec<u16>, Vec<Strike>) {
     overload::set_paces(entities, shapes, pairs, context);
     let is_small = context.counters.bodies_cost < MIN_GATHERED;
     let threads = if is_small { Threads::default() } else { context.threads };
     let slowed = driven::begin_tick(entities, pairs);
-    let overlapping = threads.gathered(|| phases(map, shapes, entities, pairs, context));
+    let moved = threads.gathered(|| phases(map, shapes, entities, pairs, context));
     driven::end_tick(entities, slowed);
     overload::reset_paces(entities);
-    overlapping
+    moved
 }
 
 /// The phases of [`step`], after each body has its pace.
@@ -43,7 +44,7 @@ fn phases(
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,
     context: &mut StepContext,
-) -> Vec<u16> {
+) -> (Vec<u16>, Vec<Strike>) {
     // 1. Search: which parts of which bodies may come near each other in this tick.
     let before = contact::search(map, shapes, entities, pairs, context);
     // 2. Wake: a moving body wakes what it touches, and what it has left.
@@ -56,12 +57,12 @@ fn phases(
     let mut rounds = Rounds::new(map, shapes, entities, pairs, &islands, context);
     let stopped = rounds.advance(&proposals);
     // 7. Retries: stopped bodies spend what is left of their tick.
-    let Outcome { overlapping, struck } = rounds.retry(stopped);
+    let Outcome { overlapping, struck, strikes } = rounds.retry(stopped);
     // 8. Sleep: what was struck wakes, and what has rested falls asleep.
     if !struck.is_empty() {
         sleep::wake_all(entities, &struck);
         islands = Islands::new(entities, pairs);
     }
     sleep::settle(entities, shapes, pairs, islands.driven(), context.seconds);
-    overlapping
+    (overlapping, strikes)
 }

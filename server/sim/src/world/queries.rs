@@ -33,7 +33,7 @@ pub struct RayHit {
 impl RayHit {
     /// The hit of a ray that starts beyond the extent of worlds, or has a number that is not
     /// finite.
-    fn blind(from: DVec3) -> Self {
+    pub(super) fn blind(from: DVec3) -> Self {
         Self { at: from, fraction: 0.0, entity: None, start_solid: true }
     }
 }
@@ -153,9 +153,8 @@ impl World {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cast_ray(&self, from: DVec3, to: DVec3, ignored: Option<EntityId>) -> RayHit {
-        let Some(clipped) = ClippedRay::between(from, to) else { return RayHit::blind(from) };
-        let end = clipped.ray.cast(&self.space(), self.arena.sight, ignored.map(|id| id.slot));
-        self.ray_hit(&clipped, &end)
+        let counts = |id: EntityId| ignored.is_none_or(|ignored| ignored.slot != id.slot);
+        self.cast_ray_where(from, to, counts)
     }
 
     /// The first thing that a player's ray of `reach` units along `direction` meets. The ray meets
@@ -192,7 +191,7 @@ impl World {
         self.ray_hit(&clipped, &end)
     }
 
-    fn ray_hit(&self, ClippedRay { ray, share }: &ClippedRay, end: &RayEnd) -> RayHit {
+    pub(super) fn ray_hit(&self, ClippedRay { ray, share }: &ClippedRay, end: &RayEnd) -> RayHit {
         let is_free = !end.start_solid && end.distance >= ray.reach;
         let fraction = if is_free { 1.0 } else { end.distance / ray.reach * share };
         RayHit {
@@ -321,7 +320,7 @@ impl World {
         }
     }
 
-    fn id_in(&self, slot: Option<u16>) -> Option<EntityId> {
+    pub(super) fn id_in(&self, slot: Option<u16>) -> Option<EntityId> {
         self.entities.get(slot?).map(|entity| entity.id)
     }
 }

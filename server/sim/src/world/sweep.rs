@@ -87,6 +87,37 @@ impl World {
         [from, to]: [DVec3; 2],
         ignored: Option<EntityId>,
     ) -> SweepHit {
+        let counts = |id: EntityId| ignored.is_none_or(|ignored| ignored.slot != id.slot);
+        self.sweep_where(shape, orientation, [from, to], counts)
+    }
+
+    /// Sweeps a shape like [`World::sweep`], but without the entities for which `counts` is false.
+    /// The map always counts.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use glam::{DQuat, DVec3};
+    /// # use obsp_sim::{Config, PlayerKind, SweptShape, World};
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
+    /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// // A probe that starts in one of two players, and leaves both out.
+    /// let place = DVec3::new(-400.0, -320.0, 40.0);
+    /// let both = [DVec3::ZERO, DVec3::X * 64.0].map(|beside| {
+    ///     world.add_player_at(PlayerKind::Box, place + beside, 0).expect("there is room")
+    /// });
+    /// let ends = [place, place + DVec3::X * 64.0];
+    /// let shape = SweptShape::Box(DVec3::splat(2.0));
+    /// let hit = world.sweep_where(shape, DQuat::IDENTITY, ends, |id| !both.contains(&id));
+    /// assert_eq!(hit.fraction, 1.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sweep_where(
+        &self,
+        shape: SweptShape,
+        orientation: DQuat,
+        [from, to]: [DVec3; 2],
+        counts: impl Fn(EntityId) -> bool,
+    ) -> SweepHit {
         let nothing = SweepHit {
             at: from,
             fraction: 0.0,
@@ -111,8 +142,7 @@ impl World {
         };
         let Some(shape) = shape else { return nothing };
         let ends = [from, end].map(|position| Pose { position, orientation });
-        let ignored = ignored.map(|id| id.slot);
-        let (at, met) = self.swept(shape, ends, ignored);
+        let (at, met) = self.swept(shape, ends, &counts);
         let Some(met) = met else {
             return SweepHit { at: end, fraction: 1.0, start_solid: false, ..nothing };
         };
@@ -127,7 +157,7 @@ impl World {
         &self,
         shape: &Shape,
         [start, end]: [Pose; 2],
-        ignored: Option<u16>,
+        counts: &dyn Fn(EntityId) -> bool,
     ) -> (DVec3, Option<Met>) {
         let whole = start.position.distance(end.position);
         let along = |way: f64| {
@@ -142,7 +172,7 @@ impl World {
             let first = if search == 0 { start } else { along(free) };
             let last = if until == whole { end } else { along(until) };
             let body = Body::moving(shape, first, last);
-            let Some(met) = self.first_met(&body, ignored, &mut context) else {
+            let Some(met) = self.first_met(&body, counts, &mut context) else {
                 if until == whole {
                     return (end.position, None);
                 }
@@ -164,11 +194,11 @@ impl World {
         (along(free).position, blocked)
     }
 
-    /// The first thing that a moving body meets, if the entity in slot `ignored` is left out.
+    /// The first thing that a moving body meets, without the entities for which `counts` is false.
     fn first_met(
         &self,
         body: &Body,
-        ignored: Option<u16>,
+        counts: &dyn Fn(EntityId) -> bool,
         context: &mut StepContext,
     ) -> Option<Met> {
         let mut first: Option<Met> = None;
@@ -188,7 +218,11 @@ impl World {
         };
         let reach = body.speedbox().inflated(MARGIN);
         self.space().visit_solids(&reach, |_, solid| meet(None, &solid));
-        self.space().visit_entities(&reach, ignored, &mut |slot, other| meet(Some(slot), &other));
+        self.space().visit_entities(&reach, None, &mut |slot, other| {
+            if self.id_in(Some(slot)).is_some_and(counts) {
+                meet(Some(slot), &other);
+            }
+        });
         first
     }
 }

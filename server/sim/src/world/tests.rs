@@ -13,6 +13,7 @@ mod overload;
 mod physics;
 mod rows;
 mod save;
+mod selected;
 mod set_up;
 
 use super::*;

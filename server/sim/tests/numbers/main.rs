@@ -242,10 +242,13 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
 fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
     let Scene { world, player, .. } = scene;
     match name {
-        "World::cast_ray" | "World::cast_ray_as_seen" => {
+        "World::cast_ray" | "World::cast_ray_where" | "World::cast_ray_as_seen" => {
             let from = vector(n, [0.0, -100.0, 17.0]);
-            let hit = if name == "World::cast_ray" {
-                world.cast_ray(from, vector(n, [300.0, -100.0, 17.0]), None)
+            let hit = if name != "World::cast_ray_as_seen" {
+                let to = vector(n, [300.0, -100.0, 17.0]);
+                let hit = world.cast_ray(from, to, None);
+                assert_eq!(hit.entity, world.cast_ray_where(from, to, |_| true).entity);
+                hit
             } else {
                 let (direction, reach) = (vector(n, [1.0, 0.0, 0.0]), n.f64(300.0));
                 let age = n.whole(16, u16::MAX.into()) as u16;
@@ -254,6 +257,25 @@ fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
             assert!((0.0..=1.0).contains(&hit.fraction), "{hit:?}");
             assert!(hit.at.is_finite() || !from.is_finite(), "{hit:?}");
             assert!(!n.are_usual() || hit.entity == Some(scene.body), "{hit:?}");
+        }
+        "World::cast_ray_all" => {
+            let (from, to) = (vector(n, [0.0, -100.0, 17.0]), vector(n, [300.0, -100.0, 17.0]));
+            let hits = world.cast_ray_all(from, to, |_| true);
+            for hit in &hits {
+                assert!((0.0..=1.0).contains(&hit.fraction), "{hit:?}");
+                assert!(hit.at.is_finite() || !from.is_finite(), "{hit:?}");
+            }
+            assert!(!n.are_usual() || hits[0].entity == Some(scene.body), "{hits:?}");
+        }
+        "World::nearest_point" => {
+            let (at, within) = (vector(n, [200.0, -100.0, 90.0]), n.f64(100.0));
+            let near = world.nearest_point(at, within, |_| true);
+            if let Some(near) = near {
+                assert!(near.at.is_finite() && near.distance <= within, "{near:?}");
+                assert!(at.is_finite() && within.is_finite());
+            }
+            let is_body = near.is_some_and(|near| near.entity == Some(scene.body));
+            assert!(!n.are_usual() || is_body, "{near:?}");
         }
         "World::in_sight" => {
             let (from, to) = (vector(n, [0.0, 0.0, 90.0]), vector(n, [300.0, 200.0, 90.0]));
@@ -272,7 +294,7 @@ fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
             let found = world.overlapping_box(&Aabb { min, max: vector(n, [210.0, -90.0, 20.0]) });
             assert!(!n.are_usual() || found == [scene.body], "{found:?}");
         }
-        "World::sweep" => {
+        "World::sweep" | "World::sweep_where" => {
             let half = vector(n, [4.0; 3]);
             let (turn, from) = (turn(n), vector(n, [0.0, -100.0, 17.0]));
             let to = vector(n, [300.0, -100.0, 17.0]);
@@ -284,6 +306,8 @@ fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
             ];
             for shape in shapes {
                 let swept = world.sweep(shape, turn, [from, to], None);
+                let same = world.sweep_where(shape, turn, [from, to], |_| true);
+                assert_eq!((same.fraction, same.entity), (swept.fraction, swept.entity));
                 assert!((0.0..=1.0).contains(&swept.fraction), "{swept:?}");
                 assert!(swept.at.is_finite() || !from.is_finite(), "{swept:?}");
                 assert!(swept.normal.is_finite() && (!swept.start_solid || swept.fraction == 0.0));

@@ -53,7 +53,7 @@ pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
             // contact is put half way between them.
             let on_body = (on_a + on_b - axis * gap) * 0.5;
             let local = a.point_to_local(on_body).as_vec3();
-            points.push(ContactPoint { local, gap: gap as f32, impulse: [0.0; 3] });
+            points.push(ContactPoint { local, gap: gap as f32, ..ContactPoint::default() });
         }
     }
     points

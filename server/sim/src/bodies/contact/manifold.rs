@@ -203,7 +203,7 @@ impl<'a, 'p> Faces<'a, 'p> {
 
 fn point(a: &Part, on_body: DVec3, gap: f64) -> ContactPoint {
     let local = a.point_to_local(on_body).as_vec3();
-    ContactPoint { local, gap: gap as f32, impulse: [0.0; 3] }
+    ContactPoint { local, gap: gap as f32, ..ContactPoint::default() }
 }
 
 fn vertex(part: &Part, face: &Face, index: usize) -> DVec3 {

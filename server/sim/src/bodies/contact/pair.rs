@@ -26,6 +26,11 @@ pub(crate) struct ContactPoint {
     /// The solver's last impulses along the normal and the two [`tangents`], in kg·units/s. The
     /// solver computes no more digits than an `f32` has.
     pub(crate) impulse: [f32; 3],
+    /// The impulse along the normal that the bodies took in this tick, in kg·units/s: with that by
+    /// which they part, which [`impulse`](Self::impulse) leaves out. The simulation does not depend
+    /// on it.
+    #[serde(skip)]
+    pub(crate) taken: f32,
 }
 
 impl ContactPoint {

@@ -9,6 +9,21 @@ use crate::bodies::sleep;
 use crate::bodies::solver::RESTITUTION_THRESHOLD;
 use crate::collision::time_of_impact::Impact;
 
+/// An impulse by which the guard stopped a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strike {
+    /// Slot of the body.
+    pub(crate) body: u16,
+    /// The obstacle.
+    pub(crate) other: Blocker,
+    /// Position in units.
+    pub(crate) at: DVec3,
+    /// Unit normal from the body to the obstacle.
+    pub(crate) normal: DVec3,
+    /// The impulse along the normal, in kg·units/s.
+    pub(crate) impulse: f64,
+}
+
 impl Rounds<'_> {
     /// Removes the approach speed of an impact that the solver did not foresee. If the impact is
     /// fast, the bodies part again with a share of that speed, by the law of restitution. A body
@@ -41,7 +56,15 @@ impl Rounds<'_> {
         let shares = [Some(slot), other].into_iter().flatten().filter_map(restitution);
         let bounces = approach > RESTITUTION_THRESHOLD;
         let share = if bounces { shares.fold(0.0, f64::max) } else { 0.0 };
-        let impulse = impact.axis * (approach * (1.0 + share) / response);
+        let size = approach * (1.0 + share) / response;
+        self.outcome.strikes.push(Strike {
+            body: slot,
+            other: blocker,
+            at: impact.point,
+            normal: impact.axis,
+            impulse: size,
+        });
+        let impulse = impact.axis * size;
         body.apply(-impulse);
         body.store(self.entities, slot);
         self.changed.push(slot);

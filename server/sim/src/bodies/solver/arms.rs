@@ -97,6 +97,7 @@ mod tests {
             local: Vec3::new(4.0, 3.0, -16.0),
             gap: 8.0,
             impulse: [40.0, 3.0, -2.0],
+            ..ContactPoint::default()
         };
         let key = PairKey { body: 1, other: Blocker::Entity(2), parts: (0, 0) };
         let axis = DVec3::NEG_Z;

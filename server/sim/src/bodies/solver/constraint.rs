@@ -114,6 +114,15 @@ impl ContactConstraint {
         })
     }
 
+    /// The impulse along the normal that the pair in a lane took at each of its points.
+    pub(super) fn taken(
+        &self,
+        points: &[ConstraintPoint],
+        lane: usize,
+    ) -> impl Iterator<Item = f32> {
+        points[self.points.clone()].iter().map(move |point| point.impulses[0].to_array()[lane])
+    }
+
     /// Applies the impulses of the last tick.
     pub(super) fn warm_start(&self, points: &[ConstraintPoint], velocities: &mut [Twist]) {
         if self.is_mutual {
@@ -361,6 +370,7 @@ mod tests {
                 local: vector(16.0).as_vec3(),
                 gap: 0.05 * k as f32,
                 impulse: [40.0, 3.0, -2.0],
+                ..ContactPoint::default()
             };
             // Not all pairs have the same number of points.
             let points = (0..1 + a % 4).map(point).collect();

@@ -125,6 +125,8 @@ impl Contacts {
                 let points = &mut pairs[self.pairs[at as usize]].points;
                 let impulses = constraint.impulses(&self.points, lane);
                 points.iter_mut().zip(impulses).for_each(|(point, to)| point.impulse = to);
+                let taken = constraint.taken(&self.points, lane);
+                points.iter_mut().zip(taken).for_each(|(point, taken)| point.taken = taken);
             }
         }
     }
