@@ -56,7 +56,9 @@ struct RawGameFile {
     player: Option<player::RawPlayer>,
     #[serde(default)]
     weapons: BTreeMap<String, Spanned<raw_weapon::RawWeapon>>,
-    /// [`GameData`] reads these three tables, on servers and in clients.
+    /// [`GameData`] reads these four tables, on servers and in clients.
+    #[serde(rename = "bodies")]
+    _bodies: Option<IgnoredAny>,
     #[serde(rename = "movement")]
     _movement: Option<IgnoredAny>,
     #[serde(rename = "movements")]

@@ -2,6 +2,7 @@
 
 mod agents;
 mod digest;
+mod dynamics;
 mod missiles;
 mod operations;
 mod passing;
@@ -57,6 +58,7 @@ pub struct Contact {
 pub use queries::RayHit;
 pub use relocations::Relocation;
 pub use save::LoadWorldError;
+pub use settings::{BODY_GRAVITIES, BODY_GRAVITY};
 pub use step::Step;
 pub use sweep::{SweepHit, SweptShape};
 pub use why::{FallsAsleep, StoppedBy, Touching, Why};

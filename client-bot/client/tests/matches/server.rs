@@ -87,6 +87,7 @@ impl Server {
         let mut world =
             World::new(Arc::clone(&map), models.into(), config).expect("a playable map");
         world.set_movement(*game.movement()).expect("numbers that players can move by");
+        world.set_body_gravity(game.body_gravity()).expect("within the range");
         let info = Self::info(&map, schema, told);
         Self {
             world,

@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
+use crate::bodies::dynamics::{BodyMass, BodyParameters, OwnDynamics, Wrench};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::roles::{Kinematic, Missile, PlayerBody, Role};
 use crate::players::history::PositionHistory;
@@ -139,6 +140,29 @@ fn add_body(hash: &mut Hash, entity: &Entity) {
         add_numbers(hash, &anchor.orientation.to_array());
     }
     hash.update(&sleep.island.to_le_bytes());
+    if let Some(own) = entity.dynamics.own() {
+        add_dynamics(hash, own);
+    }
+}
+
+/// Adds the parameters and forces that a body has of its own.
+fn add_dynamics(hash: &mut Hash, own: &OwnDynamics) {
+    let OwnDynamics { parameters, forces, kept, .. } = own;
+    let &BodyParameters { mass, gravity_scale, linear_damping, angular_damping, locked_axes } =
+        parameters;
+    let (kind, mass) = match mass {
+        BodyMass::Density(density) => (0, [density, 0.0, 0.0, 0.0]),
+        BodyMass::Mass(mass) => (1, [mass, 0.0, 0.0, 0.0]),
+        BodyMass::MassAndInertia { mass, inertia } => (2, [mass, inertia.x, inertia.y, inertia.z]),
+    };
+    hash.update(&[kind, locked_axes.bits(), u8::from(kept.is_some())]);
+    add_numbers(hash, &mass);
+    add_numbers(hash, &[gravity_scale, linear_damping, angular_damping]);
+    for Wrench { force, torque } in [forces.lasting, forces.of_tick] {
+        add_numbers(hash, &force.to_array());
+        add_numbers(hash, &torque.to_array());
+    }
+    kept.into_iter().for_each(|kept| add_numbers(hash, &kept.to_array()));
 }
 
 fn add_id(hash: &mut Hash, id: EntityId) {
