@@ -306,7 +306,8 @@ impl World {
     /// A hash of everything that ticks change and that the next tick depends on. Equal
     /// worlds have equal digests on every machine.
     pub fn digest(&self) -> u64 {
-        digest::digest(self.tick, &self.entities, &self.pairs, &self.history)
+        let Self { tick, entities, pairs, history, .. } = self;
+        digest::digest(*tick, entities, pairs, history, self.body_gravity())
     }
 
     /// The whole motion state of a player on foot, from which a client predicts; `None` if there is

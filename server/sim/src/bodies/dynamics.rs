@@ -23,6 +23,9 @@ use crate::bodies::roles::Drive;
 use crate::collision::mass::MassProperties;
 use crate::collision::shape::Shape;
 
+/// Maximum difference of the length of a kept orientation from 1.
+const UNIT: f64 = 1e-6;
+
 /// The parameters and forces that one body has of its own, if any.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Dynamics(Option<Box<OwnDynamics>>);
@@ -121,7 +124,8 @@ impl Dynamics {
         if !is_locked || own.parameters.check().is_err() || own.forces.check().is_err() {
             return Err("a parameter or a force of a body is out of its range");
         }
-        if own.kept.is_some_and(|kept| !kept.is_normalized()) {
+        let is_unit = |kept: DQuat| (kept.length() - 1.0).abs() <= UNIT;
+        if !own.kept.is_none_or(is_unit) {
             return Err("an orientation is not of length one");
         }
         own.mass = own.parameters.mass_properties(shape);

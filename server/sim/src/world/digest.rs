@@ -8,6 +8,7 @@ use crate::bodies::contact::Pair;
 use crate::bodies::dynamics::{BodyMass, BodyParameters, OwnDynamics, Wrench};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::roles::{Kinematic, Missile, PlayerBody, Role};
+use crate::conventions::GRAVITY;
 use crate::players::history::PositionHistory;
 use crate::state::EntityId;
 
@@ -44,15 +45,19 @@ impl Hash {
 }
 
 /// The digest of a match: XXH3 over the exact bits of the bodies, of the contacts that the solver
-/// starts from, and of the recent positions of the players.
+/// starts from, and of the recent positions of the players. `gravity` is that of bodies.
 pub(super) fn digest(
     tick: u64,
     entities: &Entities,
     pairs: &[Pair],
     history: &PositionHistory,
+    gravity: f64,
 ) -> u64 {
     let mut hash = Hash::new();
     hash.update(&tick.to_le_bytes());
+    if gravity != GRAVITY {
+        add_numbers(&mut hash, &[gravity]);
+    }
     for generation in entities.generations() {
         hash.update(&generation.to_le_bytes());
     }
