@@ -39,7 +39,7 @@ use crate::setup::{Config, SetupError};
 use crate::state::{EntityId, Posture};
 
 /// Version of the format. Any change of the saved data raises it.
-const VERSION: u16 = 5;
+const VERSION: u16 = 6;
 
 /// Maximum number of bytes that are read.
 const MAX_BYTES: usize = 1 << 26;
@@ -248,9 +248,7 @@ impl World {
         }
         let Saved { tick, body_gravity, budget, pairs, history, events, pushed, touches, .. } =
             saved;
-        if body_gravity != self.body_gravity() {
-            self.set_body_gravity(body_gravity).map_err(|error| damaged(error.to_string()))?;
-        }
+        self.set_body_gravity(body_gravity).map_err(|error| damaged(error.to_string()))?;
         self.tick = tick;
         self.context.budget = budget;
         if *self.movement_sets() != movement {
@@ -311,8 +309,7 @@ impl Checks<'_> {
             let mut entity = entity.clone().into_owned();
             entity.sleep.anchor = anchor.pose(pose.as_ref());
             self.entity(&entity).map_err(reject)?;
-            let shape = &arena.shapes[entity.shape];
-            entity.dynamics.restore(shape).map_err(reject)?;
+            entity.dynamics.restore(&arena.shapes[entity.shape]).map_err(reject)?;
             let (shape, posture) = (entity.shape, entity.walker().map(|walker| walker.posture));
             entities
                 .restore(entity)
