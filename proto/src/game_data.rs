@@ -3,6 +3,7 @@
 //! result, so clients have the same numbers and shapes without a TOML parser. The server itself
 //! reads the tables that only the rules of a game need.
 
+mod bodies;
 mod models;
 mod movement;
 
@@ -40,12 +41,13 @@ pub const MAX_GAME_DATA: usize = 1 << 20;
 /// assert_eq!(client.hash(), server.hash());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct GameData {
     text: Arc<str>,
     /// The usual parameters, then the sets of the file in the order of their names, then the sets of
     /// the game's own code.
     movement: MovementSets,
+    body_gravity: f64,
     /// The models of the file in the order of their names, then the models of the game's own
     /// code.
     models: Arc<[Model]>,
@@ -105,15 +107,68 @@ struct RawGameData {
     movement: movement::RawMovement,
     #[serde(default)]
     movements: movement::RawMovements,
+    #[serde(default)]
+    bodies: bodies::RawBodies,
 }
 
 /// The data as they are encoded: the text of the file, its movement parameters, and the models.
+/// [`Dynamics`] follow if any of their numbers is not at its default.
 #[derive(Encode, Decode)]
 struct Encoded {
     text: String,
     movement: [f64; MovementParameters::COUNT],
     movements: Vec<(String, [f64; MovementParameters::COUNT])>,
     models: Vec<EncodedModel>,
+}
+
+/// The gravity of bodies, and numbers of the materials of all models. Data without these numbers
+/// keep the form that they had before there were any.
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Dynamics {
+    body_gravity: f64,
+    /// For each model: linear damping, gravity scale and density.
+    materials: Vec<[f64; 3]>,
+}
+
+impl Dynamics {
+    fn of(body_gravity: f64, models: &[Model]) -> Self {
+        let of = |model: &Model| {
+            let material = model.material();
+            [material.linear_damping(), material.gravity_scale(), material.density()]
+        };
+        Self { body_gravity, materials: models.iter().map(of).collect() }
+    }
+
+    /// The numbers of a file that has none of them.
+    fn usual(models: usize) -> Self {
+        let usual = Material::USUAL;
+        let numbers = [usual.linear_damping(), usual.gravity_scale(), usual.density()];
+        Self { body_gravity: obsp_sim::BODY_GRAVITY, materials: vec![numbers; models] }
+    }
+
+    /// Sets the numbers of the models' materials.
+    fn apply(&self, models: &mut [Model]) -> Result<(), GameDataError> {
+        if self.materials.len() != models.len() {
+            let reason = "the numbers of its materials are not those of its models";
+            return Err(GameDataError::Damaged { reason: reason.into() });
+        }
+        if !obsp_sim::BODY_GRAVITIES.contains(&self.body_gravity) {
+            let reason = format!("the gravity of bodies is {}", self.body_gravity);
+            return Err(GameDataError::Damaged { reason });
+        }
+        for (model, &[linear_damping, gravity_scale, density]) in
+            models.iter_mut().zip(&self.materials)
+        {
+            let material = (model.material().with_linear_damping(linear_damping))
+                .and_then(|material| material.with_gravity_scale(gravity_scale))
+                .and_then(|material| material.with_density(density));
+            let material = material.map_err(|error| {
+                GameDataError::Model(format!("model {}: {error}", model.name()))
+            })?;
+            *model = model.clone().with_material(material);
+        }
+        Ok(())
+    }
 }
 
 /// A model, in its encoded form.
@@ -194,8 +249,13 @@ impl GameData {
             toml::from_str(text).map_err(|error| GameFileError::of(text, &error))?;
         let movement = movement::sets(&raw.movement, &raw.movements, text)?;
         let models = models::read(&raw.models, &raw.materials, text, model)?;
-        let data =
-            Self { text: text.into(), movement, models: models.into(), bytes: Arc::default() };
+        let data = Self {
+            text: text.into(),
+            movement,
+            body_gravity: raw.bodies.gravity(text)?,
+            models: models.into(),
+            bytes: Arc::default(),
+        };
         data.encoded().map_err(|error| GameFileError::at(text, 0, error.to_string()))
     }
 
@@ -214,18 +274,27 @@ impl GameData {
         let limits = bincode::config::standard().with_limit::<{ 4 * MAX_GAME_DATA }>();
         let (encoded, used): (Encoded, usize) = bincode::decode_from_slice(bytes, limits)
             .map_err(|error| damaged(error.to_string()))?;
-        if used != bytes.len() {
-            return Err(damaged(format!("{} bytes too many", bytes.len() - used)));
+        let rest = &bytes[used..];
+        let (dynamics, used) = match rest {
+            [] => (Dynamics::usual(encoded.models.len()), 0),
+            _ => bincode::decode_from_slice(rest, limits)
+                .map_err(|error| damaged(error.to_string()))?,
+        };
+        if used != rest.len() {
+            return Err(damaged(format!("{} bytes too many", rest.len() - used)));
         }
         if encoded.text.len() > MAX_GAME_FILE || encoded.models.len() > obsp_sim::MAX_MODELS {
             return Err(damaged("too long a text, or too many models".into()));
         }
         let movement = MovementSets::from_numbers(encoded.movement, &encoded.movements);
         let models: Result<Vec<_>, _> = encoded.models.iter().map(EncodedModel::model).collect();
+        let mut models = models?;
+        dynamics.apply(&mut models)?;
         Ok(Self {
             text: encoded.text.as_str().into(),
             movement: movement.map_err(|error| damaged(error.to_string()))?,
-            models: models?.into(),
+            body_gravity: dynamics.body_gravity,
+            models: models.into(),
             bytes: bytes.into(),
         })
     }
@@ -280,6 +349,11 @@ impl GameData {
         &self.movement
     }
 
+    /// The gravity of bodies, in units per second squared.
+    pub fn body_gravity(&self) -> f64 {
+        self.body_gravity
+    }
+
     /// The models of the file in the order of their names, then the models of the game's own
     /// code.
     pub fn models(&self) -> &[Model] {
@@ -321,13 +395,33 @@ impl GameData {
         if is_empty && encoded.text.is_empty() {
             return Ok(self);
         }
+        let damaged = |error: bincode::error::EncodeError| GameDataError::Damaged {
+            reason: error.to_string(),
+        };
         let bytes = bincode::encode_to_vec(&encoded, bincode::config::standard());
-        let bytes = bytes.map_err(|error| GameDataError::Damaged { reason: error.to_string() })?;
+        let mut bytes = bytes.map_err(damaged)?;
+        let dynamics = Dynamics::of(self.body_gravity, &self.models);
+        if dynamics != Dynamics::usual(self.models.len()) {
+            let more = bincode::encode_to_vec(&dynamics, bincode::config::standard());
+            bytes.extend(more.map_err(damaged)?);
+        }
         if bytes.len() > MAX_GAME_DATA {
             return Err(GameDataError::TooLong { bytes: bytes.len() });
         }
         self.bytes = bytes.into();
         Ok(self)
+    }
+}
+
+impl Default for GameData {
+    fn default() -> Self {
+        Self {
+            text: Arc::default(),
+            movement: MovementSets::default(),
+            body_gravity: obsp_sim::BODY_GRAVITY,
+            models: Arc::default(),
+            bytes: Arc::default(),
+        }
     }
 }
 

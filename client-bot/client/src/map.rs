@@ -94,6 +94,7 @@ impl LoadedMap {
     ) -> Result<Self, MapError> {
         let (map, models) = (map.into(), game.models_of(schema)?);
         let predictor = Predictor::new(Arc::clone(&map), &models)?;
+        let predictor = predictor.with_body_gravity(game.body_gravity());
         let (movement, models) = (game.movement_sets().clone(), models.into());
         Ok(Self { map, predictor, movement, models, game: game.hash() })
     }

@@ -161,6 +161,21 @@ fn call_shapes(name: &str, n: &mut Numbers) {
                 assert!((0.0..=100.0).contains(&material.angular_damping()), "{material:?}");
             }
         }
+        "Material::with_linear_damping" => {
+            if let Ok(material) = Material::USUAL.with_linear_damping(n.f64(0.4)) {
+                assert!((0.0..=100.0).contains(&material.linear_damping()), "{material:?}");
+            }
+        }
+        "Material::with_gravity_scale" => {
+            if let Ok(material) = Material::USUAL.with_gravity_scale(n.f64(-0.1)) {
+                assert!((-10.0..=10.0).contains(&material.gravity_scale()), "{material:?}");
+            }
+        }
+        "Material::with_density" => {
+            if let Ok(material) = Material::USUAL.with_density(n.f64(0.001)) {
+                assert!((0.00002..=0.2).contains(&material.density()), "{material:?}");
+            }
+        }
         "Aabb::around" => _ = Aabb::around([vector(n, [1.0; 3]), vector(n, [2.0; 3])]),
         "Aabb::contains" => _ = aabb(n).contains(vector(n, [1.0; 3])),
         "Aabb::from_centre" => _ = Aabb::from_centre(vector(n, [1.0; 3]), vector(n, [2.0; 3])),

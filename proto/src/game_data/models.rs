@@ -26,6 +26,9 @@ pub(super) struct RawMaterial {
     friction: Option<Spanned<f64>>,
     restitution: Option<Spanned<f64>>,
     angular_damping: Option<Spanned<f64>>,
+    linear_damping: Option<Spanned<f64>>,
+    gravity_scale: Option<Spanned<f64>>,
+    density: Option<Spanned<f64>>,
     /// Whether a game drives the bodies of the model.
     #[serde(default)]
     kinematic: bool,
@@ -36,13 +39,24 @@ pub(super) struct RawMaterial {
 
 impl RawMaterial {
     fn material(&self, text: &str) -> Result<Material, GameFileError> {
+        // The first two are set first: they reset the other numbers to their defaults.
         let usual = Material::USUAL;
         let set = [
             |material: Material, friction| Material::new(friction, material.restitution()),
             |material: Material, restitution| Material::new(material.friction(), restitution),
             Material::with_angular_damping,
+            Material::with_linear_damping,
+            Material::with_gravity_scale,
+            Material::with_density,
         ];
-        let written = [&self.friction, &self.restitution, &self.angular_damping];
+        let written = [
+            &self.friction,
+            &self.restitution,
+            &self.angular_damping,
+            &self.linear_damping,
+            &self.gravity_scale,
+            &self.density,
+        ];
         written.into_iter().zip(set).try_fold(usual, |material, (written, set)| {
             let Some(written) = written else { return Ok(material) };
             set(material, *written.get_ref())

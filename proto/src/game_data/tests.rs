@@ -84,6 +84,20 @@ fn materials_and_kinds_of_bodies_reach_clients() {
             "[materials.slab]\nangular_damping = 100.1",
             "line 7, column 19: angular_damping is 100.1, not between 0 and 100",
         ),
+        (
+            "[materials.slab]\ndensity = 0",
+            "line 7, column 11: density is 0, not between 0.00002 and 0.2",
+        ),
+        (
+            "[materials.slab]\ngravity_scale = -11",
+            "line 7, column 17: gravity_scale is -11, not between -10 and 10",
+        ),
+        (
+            "[materials.slab]\nlinear_damping = nan",
+            "line 7, column 18: linear_damping is NaN, not between 0 and 100",
+        ),
+        ("[bodies]\ngravity = 4001", "line 7, column 11: gravity is 4001, not between 0 and 4000"),
+        ("[bodies]\nmass = 1", "line 7, column 1: unknown field `mass`"),
         ("[materials.slab]\nbounce = 1", "line 7, column 1: unknown field `bounce`"),
         ("[materials.gem]\n", "line 6, column 1: materials.gem: there is no gem in [models]"),
     ] {
@@ -91,6 +105,45 @@ fn materials_and_kinds_of_bodies_reach_clients() {
         let refused = refused.unwrap_err().to_string();
         assert!(refused.starts_with(expected), "{refused} instead of {expected}");
     }
+}
+
+/// Data without these numbers have the form that they had before there were any.
+#[test]
+fn gravity_and_mass_reach_clients() {
+    let read = |more: &str| {
+        let text = format!("{FILE}{more}");
+        GameData::read(&text, &mut |_, _| Ok(CUBE.to_owned())).unwrap()
+    };
+    let floats = "[materials.slab]\ndensity = 0.0001\ngravity_scale = -0.1\nlinear_damping = 2\n";
+    let file = read(&format!("{floats}[bodies]\ngravity = 300\n"));
+    let client = GameData::from_bytes(file.bytes()).unwrap();
+    assert_eq!((client.body_gravity(), read("").body_gravity()), (300.0, 800.0));
+    assert!(file.models().len() > 1, "the file has other models");
+    for (told, known) in client.models().iter().zip(file.models()) {
+        assert_eq!(told.material(), known.material(), "{}", known.name());
+    }
+    let slab = client.models().iter().find(|model| model.name() == "slab").unwrap().material();
+    assert_eq!((slab.density(), slab.gravity_scale()), (0.0001, -0.1));
+    assert_eq!(slab.linear_damping(), 2.0);
+    for length in 1..file.bytes().len() {
+        // The data are whole only where they end before these numbers.
+        let cut = GameData::from_bytes(&file.bytes()[..length]);
+        assert!(cut.is_err() || cut.unwrap().body_gravity() == 800.0, "{length} bytes");
+    }
+    let usual = read("[bodies]\ngravity = 800\n[materials.slab]\ndensity = 0.002\n");
+    let (_, used): (Encoded, usize) =
+        bincode::decode_from_slice(usual.bytes(), bincode::config::standard()).unwrap();
+    assert_eq!(used, usual.bytes().len());
+    let whole = |materials: Vec<[f64; 3]>, body_gravity: f64| {
+        let more = Dynamics { body_gravity, materials };
+        let more = bincode::encode_to_vec(more, bincode::config::standard()).unwrap();
+        GameData::from_bytes(&[usual.bytes(), &more].concat())
+    };
+    let count = usual.models().len();
+    assert!(whole(vec![[0.0, 1.0, 0.002]; count], 300.0).is_ok());
+    assert!(whole(vec![[0.0, 1.0, 0.002]; count + 1], 300.0).is_err());
+    assert!(whole(vec![[0.0, 1.0, 0.002]; count], f64::NAN).is_err());
+    assert!(whole(vec![[0.0, 1.0, 0.0]; count], 300.0).is_err());
 }
 
 /// Data may come from anyone.

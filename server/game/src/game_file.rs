@@ -56,7 +56,9 @@ struct RawGameFile {
     player: Option<player::RawPlayer>,
     #[serde(default)]
     weapons: BTreeMap<String, Spanned<raw_weapon::RawWeapon>>,
-    /// [`GameData`] reads these three tables, on servers and in clients.
+    /// [`GameData`] reads these four tables, on servers and in clients.
+    #[serde(rename = "bodies")]
+    _bodies: Option<IgnoredAny>,
     #[serde(rename = "movement")]
     _movement: Option<IgnoredAny>,
     #[serde(rename = "movements")]
@@ -249,6 +251,7 @@ mod tests {
         let file = GameFile::read(&format!("[movement]{example}"), &mut |_| Ok(pin.to_owned()));
         let (file, usual) = (file.expect("the example can be read"), GameFile::default());
         assert_eq!(file.movement(), usual.movement());
+        assert_eq!(file.data().body_gravity(), usual.data().body_gravity());
         assert_eq!((file.player(), file.weapons()), (usual.player(), usual.weapons()));
         assert_eq!(file.size(), Some(&PlayerSize::default()));
         assert_eq!(file.models()[0].name(), "pin");
@@ -260,6 +263,10 @@ mod tests {
             "missile = false",
             "restitution",
             "angular_damping = 0.4",
+            "linear_damping = 0.0",
+            "gravity_scale = 1.0",
+            "density = 0.002",
+            "[bodies]",
             "step_height",
             "respawn_seconds",
             "crouched_height",

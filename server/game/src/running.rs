@@ -303,6 +303,8 @@ impl<G: Game> Match<G> {
         let movement = movement.map_err(|error| SetupError::Game(error.to_string()))?;
         let is_set = world.set_movement_sets(movement);
         is_set.map_err(|error| SetupError::Game(error.to_string()))?;
+        let gravity = world.set_body_gravity(file.data().body_gravity());
+        gravity.map_err(|error| SetupError::Game(error.to_string()))?;
         spawn_classes(&mut world, file);
         let mut shared = Shared {
             file: file.clone(),

@@ -104,6 +104,11 @@ impl<G: Game> Match<G> {
                 "its players move by the numbers of another game.toml",
             ));
         }
+        if world.body_gravity() != file.data().body_gravity() {
+            return Err(LoadMatchError::Damaged(
+                "its bodies fall by the gravity of another game.toml",
+            ));
+        }
         let SavedShared { random, events, delivered, volumes, players, watched } = shared;
         let delivered = delivered as usize;
         if delivered > events.len() {

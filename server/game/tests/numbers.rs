@@ -16,13 +16,26 @@ use obsp::Spaces;
 use obsp::geometry::Aabb;
 use obsp_game::{Game, GameFile, Match, Respawn, RunningMatch, VolumeId, WorldMut};
 use obsp_sim::audit::Audit;
-use obsp_sim::{Config, EntityId, MissileMotion, PlayerKind};
+use obsp_sim::{
+    BodyMass, BodyParameters, Config, EntityId, ForceSpan, LockedAxes, MissileMotion, PlayerKind,
+};
 
 use drawn::{brush, map};
 
 /// Types of parameters that hold numbers.
-const TYPES: [&str; 10] =
-    ["f32", "f64", "u16", "u32", "u64", "DVec3", "DQuat", "Aabb", "Config", "VolumeId"];
+const TYPES: [&str; 11] = [
+    "f32",
+    "f64",
+    "u16",
+    "u32",
+    "u64",
+    "DVec3",
+    "DQuat",
+    "Aabb",
+    "BodyParameters",
+    "Config",
+    "VolumeId",
+];
 
 /// A game that makes one call when it is set up, and one in each tick.
 #[derive(Clone, Debug)]
@@ -60,6 +73,26 @@ fn call(name: &str, world: &mut WorldMut<'_>, id: EntityId, n: &mut Numbers) {
         }
         "WorldMut::apply_impulse" => {
             _ = world.apply_impulse(id, vector(n, [900.0; 3]), vector(n, [1.0; 3]));
+        }
+        "WorldMut::set_body_parameters" => {
+            let parameters = BodyParameters {
+                mass: BodyMass::MassAndInertia { mass: n.f64(9.0), inertia: vector(n, [900.0; 3]) },
+                gravity_scale: n.f64(-0.1),
+                linear_damping: n.f64(1.0),
+                angular_damping: n.f64(1.0),
+                locked_axes: LockedAxes::ROTATION_LOCKED_X,
+            };
+            _ = world.set_body_parameters(id, parameters);
+        }
+        "WorldMut::add_force" => {
+            _ = world.add_force(id, vector(n, [9e4; 3]), ForceSpan::UntilReset);
+        }
+        "WorldMut::add_force_at_point" => {
+            let (force, at) = (vector(n, [9e4; 3]), vector(n, [1.0; 3]));
+            _ = world.add_force_at_point(id, force, at, ForceSpan::Tick);
+        }
+        "WorldMut::add_torque" => {
+            _ = world.add_torque(id, vector(n, [9e6; 3]), ForceSpan::UntilReset);
         }
         "WorldMut::add_velocity" => _ = world.add_velocity(id, vector(n, [90.0; 3])),
         "WorldMut::spawn_missile" => {

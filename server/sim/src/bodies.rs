@@ -1,7 +1,8 @@
 //! All bodies in the world, and how they move. [`tick`] tells a tick in order.
 //!
 //! The modules, each of which depends only on modules above it in this list:
-//! - `blocker`, `mobility`, `near_solids`, `roles`, `slots`: what a body is, and what moves it;
+//! - `blocker`, `dynamics`, `mobility`, `near_solids`, `roles`, `slots`: what a body is, and what
+//!   moves it;
 //! - `entities`, `guard`, `nearby`: the bodies by slot, and the only code that gives one a place;
 //! - `contact`, `impulse`: the search for contacts, and the effect of one impulse;
 //! - `islands`: which bodies touch each other, directly or through others;
@@ -14,6 +15,7 @@
 pub(crate) mod blocker;
 pub(crate) mod contact;
 pub(crate) mod driven;
+pub(crate) mod dynamics;
 pub(crate) mod entities;
 pub(crate) mod guard;
 pub(crate) mod impulse;

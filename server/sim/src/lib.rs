@@ -48,6 +48,7 @@ mod world;
 
 pub use arena::movement_sets::{MovementSetError, MovementSets};
 pub use arena::parameters::{MovementError, MovementParameters};
+pub use bodies::dynamics::{BodyError, BodyMass, BodyParameters, ForceSpan, LockedAxes};
 pub use bodies::entities::MAX_ENTITIES;
 pub use bodies::roles::{MissileMotion, Walker};
 pub use collision::time_of_impact::Resolution;
@@ -64,6 +65,7 @@ pub use state::{
     Posture, State,
 };
 pub use world::{
-    AddPlayerError, BodyContact, Contact, FallsAsleep, LoadWorldError, Nearest, RayHit, Relocation,
-    Step, StoppedBy, SweepHit, SweptShape, Touching, Why, World,
+    AddPlayerError, BODY_GRAVITIES, BODY_GRAVITY, BodyContact, Contact, FallsAsleep,
+    LoadWorldError, Nearest, RayHit, Relocation, Step, StoppedBy, SweepHit, SweptShape, Touching,
+    Why, World,
 };

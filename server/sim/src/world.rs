@@ -3,6 +3,7 @@
 mod agents;
 mod contacts;
 mod digest;
+mod dynamics;
 mod missiles;
 mod operations;
 mod passing;
@@ -50,6 +51,7 @@ pub use queries::RayHit;
 pub use relocations::Relocation;
 pub use save::LoadWorldError;
 pub use selected::Nearest;
+pub use settings::{BODY_GRAVITIES, BODY_GRAVITY};
 pub use step::Step;
 pub use sweep::{SweepHit, SweptShape};
 pub use why::{FallsAsleep, StoppedBy, Touching, Why};
@@ -301,7 +303,8 @@ impl World {
     /// A hash of everything that ticks change and that the next tick depends on. Equal
     /// worlds have equal digests on every machine.
     pub fn digest(&self) -> u64 {
-        digest::digest(self.tick, &self.entities, &self.pairs, &self.history)
+        let Self { tick, entities, pairs, history, .. } = self;
+        digest::digest(*tick, entities, pairs, history, self.body_gravity())
     }
 
     /// The whole motion state of a player on foot, from which a client predicts; `None` if there is

@@ -4,7 +4,7 @@ use super::*;
 use glam::Vec3;
 use obsp_proto::game_data::GameData;
 use obsp_proto::schema::Schema;
-use obsp_sim::{Config, EntityId, MovementParameters, World};
+use obsp_sim::{Config, EntityId, MovementSets, World};
 
 const SECONDS: f64 = 1.0 / 60.0;
 
@@ -83,7 +83,7 @@ fn a_correction_is_carried_through_all_later_commands() {
             .step(
                 expected,
                 wandering(tick),
-                (SECONDS, &MovementParameters::default()),
+                (SECONDS, &MovementSets::default()),
                 &mut [],
                 &[],
             )

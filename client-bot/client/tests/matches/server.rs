@@ -90,6 +90,7 @@ impl Server {
             World::new(Arc::clone(&map), models.into(), config).expect("a playable map");
         let movement = game.movement_sets().clone();
         world.set_movement_sets(movement).expect("numbers that players can move by");
+        world.set_body_gravity(game.body_gravity()).expect("within the range");
         let info = Self::info(&map, schema, told);
         Self {
             world,

@@ -6,7 +6,10 @@ use glam::{DQuat, DVec3};
 use obsp::Spaces;
 use obsp::geometry::Aabb;
 use obsp_game::{Event, EventError, VolumeId, WorldMut};
-use obsp_sim::{EntityId, MissileMotion, ModelId, PlayerKind, Posture, SweptShape};
+use obsp_sim::{
+    BodyMass, BodyParameters, EntityId, ForceSpan, LockedAxes, MissileMotion, ModelId, PlayerKind,
+    Posture, SweptShape,
+};
 
 use super::drawn::{brush, map};
 use super::extremes::EXTREMES;
@@ -95,7 +98,7 @@ fn known(state: &State, world: &mut WorldMut<'_>) -> EntityId {
 pub(super) fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
     for _ in 0..world.random().below(CALLS + 1) {
         let id = known(state, world);
-        let kind = world.random().below(24);
+        let kind = world.random().below(32);
         state.done += u64::from(call(kind, id, state, world));
     }
 }
@@ -176,6 +179,21 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
             world.add_velocity(id, gained).is_ok()
         }
         17 => world.drop_cargo(id).is_ok(),
+        24..=26 => {
+            let parameters = parameters(world);
+            world.set_body_parameters(id, parameters).is_ok()
+        }
+        27..=29 => push(id, world),
+        30 => {
+            let name = ["haste", "frozen", "no such set", ""][world.random().below(4) as usize];
+            let usual = world.random().below(3) == 0;
+            world.set_movement(id, (!usual).then_some(name)).is_ok()
+        }
+        31 => {
+            let name = ["Guard", "", "\n", "\u{202e}"][world.random().below(4) as usize];
+            let long = name.repeat(1 << world.random().below(8));
+            world.name_agent(id, &long).is_ok()
+        }
         13 => {
             world.watch(id);
             false
@@ -185,6 +203,47 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
             false
         }
     }
+}
+
+/// Parameters of a body, mostly within their ranges, often at an end of them.
+fn parameters(world: &mut WorldMut<'_>) -> BodyParameters {
+    let mut of = |ends: [f64; 2]| match world.random().below(12) {
+        0 => odd(world),
+        1 | 2 => ends[world.random().below(2) as usize],
+        _ => world.random().between(ends[0], ends[1]),
+    };
+    // Powers of ten, so that masses of all ratios meet.
+    let mass = 10_f64.powi(of([-2.0, 6.0]) as i32);
+    let unit = of([1.0, 1e3]);
+    let mass = match of([0.0, 4.0]) as u8 {
+        0 => BodyMass::Density(of([0.00002, 0.2])),
+        1 | 2 => BodyMass::Mass(mass),
+        _ => BodyMass::MassAndInertia {
+            mass,
+            inertia: DVec3::new(unit, unit * 0.7, unit * 0.6) * mass,
+        },
+    };
+    BodyParameters {
+        mass,
+        gravity_scale: of([-10.0, 10.0]),
+        linear_damping: of([0.0, 100.0]),
+        angular_damping: of([0.0, 100.0]),
+        locked_axes: LockedAxes::from_bits(of([0.0, 64.0]) as u8).unwrap_or_default(),
+    }
+}
+
+/// Adds a force or a torque, or ends all of them.
+fn push(id: EntityId, world: &mut WorldMut<'_>) -> bool {
+    let (force, at) = (force(world) * world.random().between(0.0, 1e6), point(world));
+    let lasts = world.random().below(2) == 0;
+    let span = if lasts { ForceSpan::UntilReset } else { ForceSpan::Tick };
+    let pushed = match world.random().below(5) {
+        0 | 1 => world.add_force(id, force, span),
+        2 => world.add_force_at_point(id, force, at, span),
+        3 => world.add_torque(id, force, span),
+        _ => world.reset_forces(id),
+    };
+    pushed.is_ok()
 }
 
 /// Adds the brushes of an entity as a volume. The entity may have no brushes, or belong to another

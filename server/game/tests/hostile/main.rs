@@ -17,11 +17,11 @@ use glam::DVec3;
 use obsp::Spaces;
 use obsp::model::{Model, shipped};
 use obsp_game::{
-    Event, Field, Game, Match, Replicated, Respawn, RunningMatch, Subject, Values, VolumeId,
-    WorldMut,
+    Audience, Event, Field, Game, Match, Replicated, Respawn, RunningMatch, Subject, Values,
+    VolumeId, WorldMut,
 };
 use obsp_sim::audit::Audit;
-use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind, Random, World};
+use obsp_sim::{Buttons, Command, Config, EntityId, MovementParameters, PlayerKind, Random, World};
 use serde::{Deserialize, Serialize, Serializer};
 
 use calls::{mischief, point};
@@ -64,6 +64,30 @@ impl Game for Hostile {
 
     fn models(&self) -> Vec<Model> {
         models()
+    }
+
+    fn movements(&self) -> Vec<(&'static str, MovementParameters)> {
+        let usual = MovementParameters::default();
+        let haste = MovementParameters { run_speed: 1000.0, jump_speed: 1000.0, ..usual };
+        let frozen = MovementParameters { run_speed: 1.0, jump_speed: 0.0, gravity: 0.0, ..usual };
+        vec![("haste", haste), ("frozen", frozen)]
+    }
+
+    /// Changes lines, keeps some, and passes others on to players who may have left.
+    fn said(
+        &self,
+        state: &mut State,
+        world: &mut WorldMut<'_>,
+        player: EntityId,
+        line: &mut String,
+    ) -> Audience {
+        mischief(state, world);
+        line.push_str("\n\0");
+        match world.random().below(3) {
+            0 => Audience::Everyone,
+            1 => Audience::Players(vec![player; 3]),
+            _ => Audience::Nobody,
+        }
     }
 
     fn set_up(&self, world: &mut WorldMut<'_>) -> State {

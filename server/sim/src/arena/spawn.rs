@@ -147,7 +147,7 @@ pub(crate) fn player_place(
         Some((placement, point.yaw))
     };
     let found = order.iter().find_map(at_point);
-    found.or_else(|| Some((reachable(space, candidates, shape, context)?, 0)))
+    found.or_else(|| Some((reachable(space, candidates, shape, DQuat::IDENTITY, context)?, 0)))
 }
 
 /// A free place among the reachable ones. Each attempt tries the next
@@ -156,6 +156,7 @@ fn reachable(
     space: &Space,
     candidates: &SpawnCandidates,
     shape: ShapeId,
+    orientation: DQuat,
     context: &mut StepContext,
 ) -> Option<Placement> {
     let centres = candidates.places.centres();
@@ -165,7 +166,7 @@ fn reachable(
         .iter()
         .skip(first)
         .take(PLACES_SEARCHED)
-        .find_map(|centre| lifted(space, centre.as_dvec3(), DQuat::IDENTITY, shape, context))
+        .find_map(|centre| lifted(space, centre.as_dvec3(), orientation, shape, context))
 }
 
 fn lifted(
@@ -239,18 +240,20 @@ fn eye(map: &obsp::Map, sight: SizeId, position: DVec3) -> Vec3 {
     places.find(|&place| !map.is_solid(sight, place)).unwrap_or(position.as_vec3())
 }
 
-/// Any free place: the spawn points in order, then the reachable places.
+/// Any free place for a body of this orientation: the spawn points in order, then the reachable
+/// places.
 pub(crate) fn any_free(
     space: &Space,
     candidates: &SpawnCandidates,
     shape: ShapeId,
+    orientation: DQuat,
     context: &mut StepContext,
 ) -> Option<Placement> {
     let found = candidates
         .points
         .iter()
-        .find_map(|point| lifted(space, point.centre, DQuat::IDENTITY, shape, context));
-    found.or_else(|| reachable(space, candidates, shape, context))
+        .find_map(|point| lifted(space, point.centre, orientation, shape, context));
+    found.or_else(|| reachable(space, candidates, shape, orientation, context))
 }
 
 /// The 26 directions to the neighbours of a cell. The upward directions come first, because there

@@ -1,12 +1,15 @@
 //! All bodies of a match, by slot, and the grid that finds bodies near each other.
 
+mod dynamics;
 mod entity;
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
+pub(crate) use dynamics::WEIGHTLESS;
 pub(crate) use entity::{Entity, Record, SearchState, SleepState, Stopped};
 
+use crate::bodies::dynamics::Dynamics;
 use crate::bodies::guard::Placement;
 use crate::bodies::mobility::Mobility;
 use crate::bodies::roles::{PlayerBody, Role};
@@ -147,6 +150,7 @@ impl Entities {
             shape,
             velocity: DVec3::ZERO,
             angular: DVec3::ZERO,
+            dynamics: Dynamics::default(),
             sleep: SleepState::default(),
             record: Record::default(),
             taken_out: false,
@@ -231,8 +235,9 @@ impl Entities {
 
     /// Takes an entity out of the world into limbo.
     pub(crate) fn withdraw(&mut self, slot: u16) {
-        let placed = self.get_mut(slot).and_then(|entity| entity.placed.take());
-        if let Some((_, range)) = placed {
+        let Some(entity) = self.get_mut(slot) else { return };
+        if let Some((placement, range)) = entity.placed.take() {
+            entity.dynamics.keep(placement.pose().orientation);
             self.grid.remove(slot, range);
         }
     }

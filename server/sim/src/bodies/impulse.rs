@@ -2,6 +2,7 @@
 
 use glam::{DMat3, DVec3};
 
+use crate::bodies::dynamics::LockedAxes;
 use crate::bodies::entities::{Entities, Entity};
 use crate::collision::shape::Shapes;
 
@@ -14,6 +15,7 @@ pub(crate) struct ImpulseBody {
     arm: DVec3,
     inverse_mass: f64,
     inverse_inertia: DMat3,
+    locked: LockedAxes,
     /// Whether the point moves with the body's spin. The spin of a ball ([`Entity::is_ball`])
     /// follows its own rules, and impulses do not change it.
     turns: bool,
@@ -28,15 +30,15 @@ impl ImpulseBody {
         let inverse_inertia = if entity.is_ball() {
             DMat3::ZERO
         } else {
-            let rotation = placement.pose().rotation();
-            rotation * shape.inverse_inertia * rotation.transpose()
+            entity.inverse_inertia(shape, placement.pose().rotation())
         };
         Some(Self {
             linear: entity.velocity,
             angular: entity.angular,
             arm: point - placement.pose().position,
-            inverse_mass: shape.inverse_mass,
+            inverse_mass: entity.mass(shape).inverse_mass,
             inverse_inertia,
+            locked: entity.dynamics.locked(),
             turns: !entity.is_ball(),
         })
     }
@@ -51,12 +53,13 @@ impl ImpulseBody {
     /// direction.
     pub(crate) fn response(&self, direction: DVec3) -> f64 {
         let turned = self.arm.cross(direction);
-        self.inverse_mass + turned.dot(self.inverse_inertia * turned)
+        self.inverse_mass * self.locked.share_along(direction)
+            + turned.dot(self.inverse_inertia * turned)
     }
 
     /// Applies an impulse, in kg·units/s.
     pub(crate) fn apply(&mut self, impulse: DVec3) {
-        self.linear += impulse * self.inverse_mass;
+        self.linear += self.locked.translation(impulse) * self.inverse_mass;
         self.angular += self.inverse_inertia * self.arm.cross(impulse);
     }
 

@@ -126,9 +126,12 @@ fn at_half_rate(islands: &[Island], mut cost: f64, budget: f64) -> Vec<&Island> 
 }
 
 /// Ends a tick: gives every body its full pace for the next one.
-pub(crate) fn reset_paces(entities: &mut Entities) {
+pub(crate) fn reset_paces(entities: &mut Entities, shapes: &Shapes) {
     for entity in entities.iter_mut() {
         entity.record.skipped = std::mem::take(&mut entity.record.pace) == Pace::Skips;
+        if !entity.record.skipped {
+            entity.dynamics.end_tick(&shapes[entity.shape]);
+        }
     }
 }
 

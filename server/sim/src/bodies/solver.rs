@@ -35,15 +35,17 @@ use glam::DVec3;
 
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{Pair, touching};
+use crate::bodies::dynamics::LockedAxes;
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::Proposal;
 use crate::bodies::mobility::{Mobility, Pace};
 use crate::bodies::slots::flags_by_slot;
 use crate::collision::pose::Pose;
-use crate::collision::shape::Shapes;
+use crate::collision::shape::{Shape, Shapes};
 use crate::context::StepContext;
 use crate::threads::Threads;
 
+pub(crate) use flight::damped;
 pub(crate) use restitution::RESTITUTION_THRESHOLD;
 
 use body::Bodies;
@@ -156,7 +158,7 @@ pub(crate) fn solve(
             0 => fly(entity, shape, seconds),
             local => {
                 let bodies = &blocks[block as usize].bodies;
-                store(bodies, local, entity, shape.radius, touched[index], seconds)
+                store(bodies, local, entity, shape, touched[index], seconds)
             }
         });
     }
@@ -325,10 +327,11 @@ fn store(
     bodies: &Bodies,
     index: usize,
     entity: &mut Entity,
-    radius: f64,
+    shape: &Shape,
     touched: bool,
     seconds: f64,
 ) -> Option<Proposal> {
+    let radius = shape.radius;
     let [velocity, angular] = bodies.velocity(index);
     let velocity = velocity.clamp_length_max(MAX_SPEED);
     let angular = angular.clamp_length_max(max_spin(seconds));
@@ -337,13 +340,14 @@ fn store(
     }
     let start = *entity.placement().filter(|_| entity.mobility().is_guarded())?.pose();
     let (shift, rotation) = bodies.motion(index);
-    let target = Pose {
-        position: start.position + shift,
-        orientation: (rotation * start.orientation).normalize(),
+    let turned = match entity.dynamics.locked().contains(LockedAxes::ROTATION_LOCKED) {
+        true => start.orientation,
+        false => (rotation * start.orientation).normalize(),
     };
+    let target = Pose { position: start.position + shift, orientation: turned };
     let distance = distance([&start, &target], radius);
     let held = touched
-        && velocity.length() + angular.length() * radius < HELD_SPEED
+        && velocity.length() + angular.length() * radius < HELD_SPEED * entity.rest_share(shape)
         && distance <= HELD_DISTANCE.min(HELD_TURN * radius);
     (entity.sleep.held, entity.sleep.held_by_solver) = (held, held);
     (entity.velocity, entity.angular) = (velocity, angular);

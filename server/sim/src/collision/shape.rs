@@ -1,6 +1,6 @@
 //! The shapes of bodies: convex parts, bounds, mass and inertia.
 
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 use obsp::SizeId;
 use obsp::geometry::{Aabb, ConvexSolid};
 use obsp::model::{BodyKind, Material, Model};
@@ -8,13 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::collision::cascade::Mesh;
 use crate::collision::distances::ROUNDING;
-use crate::collision::top::Top;
+use crate::collision::mass::MassProperties;
+use crate::conventions::GRAVITY;
 use crate::setup::SetupError;
 use crate::state::{MAX_MODELS, ModelId, Posture};
-
-/// Mass of a cubic unit in kilograms. A 32-unit crate (about 80 cm) weighs 66 kg, about as much as
-/// a player.
-const DENSITY: f64 = 0.002;
 
 /// Index of a [`Shape`] in the match's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +71,16 @@ impl Shapes {
         Ok(Self { list: list.collect(), boxes })
     }
 
+    /// Sets the gravity that acts on all bodies: see [`Shape::gravity`].
+    pub(crate) fn set_gravity(&mut self, gravity: f64) {
+        self.list.iter_mut().for_each(|shape| shape.gravity = gravity);
+    }
+
+    /// The gravity that acts on all bodies.
+    pub(crate) fn gravity(&self) -> f64 {
+        self.list.first().map_or(GRAVITY, |shape| shape.gravity)
+    }
+
     /// The shape of a model's bodies; `None` if there is no such model.
     pub(crate) fn of_model(&self, model: ModelId) -> Option<ShapeId> {
         let index = u16::from(model.0) + 2;
@@ -116,24 +123,23 @@ pub(crate) struct Shape {
     pub(crate) material: Material,
     /// How bodies of this shape move.
     pub(crate) kind: BodyKind,
-    /// Inverse of the mass, in 1/kg; zero for a body that no impulse moves.
-    pub(crate) inverse_mass: f64,
-    /// Inertia about the centre of mass, in body axes; zero for a body that no impulse moves.
-    pub(crate) inertia: DMat3,
-    /// Inverse of the inertia, in body axes; zero for a body that no impulse moves.
-    pub(crate) inverse_inertia: DMat3,
-    /// The numbers for the spin of the body while nothing touches it.
-    pub(crate) top: Top,
+    /// The mass and inertia by the material. A body may have its own:
+    /// [`Entity::mass`](crate::bodies::entities::Entity::mass).
+    pub(crate) mass: MassProperties,
+    /// The match's gravity on bodies: a downward acceleration, in units per second squared. It is
+    /// that of all shapes, and the material scales it.
+    pub(crate) gravity: f64,
 }
 
 impl Shape {
     /// A rigid prop.
     pub(crate) fn prop(model: &Model) -> Self {
-        let mass = model.volume() * DENSITY;
-        let inertia = model.inertia() * mass;
-        let (inverse_mass, inertia, inverse_inertia) = match model.kind() {
-            BodyKind::Kinematic => (0.0, DMat3::ZERO, DMat3::ZERO),
-            BodyKind::Dynamic | BodyKind::Missile => (1.0 / mass, inertia, inertia.inverse()),
+        let mass = match model.kind() {
+            BodyKind::Kinematic => MassProperties::default(),
+            BodyKind::Dynamic | BodyKind::Missile => {
+                let mass = model.volume() * model.material().density();
+                MassProperties::new(mass, model.inertia())
+            }
         };
         Self {
             parts: model.parts().to_vec(),
@@ -143,10 +149,8 @@ impl Shape {
             size: None,
             material: model.material(),
             kind: model.kind(),
-            inverse_mass,
-            inertia,
-            inverse_inertia,
-            top: Top::new(model.inertia()),
+            mass,
+            gravity: GRAVITY,
         }
     }
 
@@ -170,10 +174,8 @@ impl Shape {
             size: None,
             material: Material::USUAL,
             kind: BodyKind::Dynamic,
-            inverse_mass: 0.0,
-            inertia: DMat3::ZERO,
-            inverse_inertia: DMat3::ZERO,
-            top: Top::default(),
+            mass: MassProperties::default(),
+            gravity: GRAVITY,
         })
     }
 }

@@ -10,8 +10,8 @@ use crate::bodies::guard::Stop;
 use crate::bodies::impulse::ImpulseBody;
 use crate::bodies::sleep;
 use crate::bodies::sleep::{STILL_SECONDS, STILL_SPEED};
-use crate::bodies::solver::{RESTITUTION_THRESHOLD, max_spin};
-use crate::conventions::{GRAVITY, WALKABLE};
+use crate::bodies::solver::{RESTITUTION_THRESHOLD, damped, max_spin};
+use crate::conventions::WALKABLE;
 
 /// Maximum number of bounces of a ball in one tick: in a corner it meets three surfaces.
 const MAX_BOUNCES: usize = 4;
@@ -22,7 +22,13 @@ pub(super) fn bounce(missiles: &mut Missiles, slot: u16) -> bool {
     if entity.sleep.asleep {
         return entity.placement().is_some();
     }
-    entity.velocity.z -= GRAVITY * missiles.context.seconds;
+    let shape = &missiles.arena.shapes[entity.shape];
+    let gravity = entity.gravity(shape);
+    entity.velocity.z -= gravity * missiles.context.seconds;
+    let [linear_damping, _] = entity.damping(shape);
+    if linear_damping > 0.0 {
+        entity.velocity *= damped(linear_damping, missiles.context.seconds);
+    }
     let mut left = missiles.context.seconds;
     let mut lies = false;
     for bounce in 0..MAX_BOUNCES {
@@ -37,7 +43,8 @@ pub(super) fn bounce(missiles: &mut Missiles, slot: u16) -> bool {
             break;
         };
         left *= 1.0 - flight.time;
-        lies |= stop.entity.is_none() && stop.normal.z >= WALKABLE;
+        let up = if gravity < 0.0 { -stop.normal.z } else { stop.normal.z };
+        lies |= stop.entity.is_none() && up >= WALKABLE;
         // A ball that leaves a surface may have room to move, but no room to rotate. Without
         // another attempt it would hang there at full speed.
         if !apply_impact(missiles, slot, &stop) && spin == DVec3::ZERO {
@@ -45,8 +52,10 @@ pub(super) fn bounce(missiles: &mut Missiles, slot: u16) -> bool {
         }
     }
     // Gravity acts only in the part of the tick in which the ball moved.
-    if let Some(entity) = missiles.entities.get_mut(slot).filter(|entity| entity.velocity.z < 0.0) {
-        entity.velocity.z = (entity.velocity.z + GRAVITY * left).min(0.0);
+    let falls = |entity: &&mut Entity| entity.velocity.z * gravity < 0.0;
+    if let Some(entity) = missiles.entities.get_mut(slot).filter(falls) {
+        let slower = entity.velocity.z + gravity * left;
+        entity.velocity.z = if gravity < 0.0 { slower.max(0.0) } else { slower.min(0.0) };
     }
     settle(missiles, slot, lies);
     true
@@ -76,7 +85,7 @@ fn apply_impact(missiles: &mut Missiles, slot: u16, stop: &Stop) -> bool {
     let ball_impact = BallImpact {
         normal: stop.normal,
         relative,
-        gravity_speed: GRAVITY * missiles.context.seconds,
+        gravity_speed: own.gravity(shape) * missiles.context.seconds,
         restitution: shape.material.restitution().max(material.restitution()),
         friction: (shape.material.friction() * material.friction()).sqrt(),
     };
@@ -119,7 +128,7 @@ struct BallImpact {
     normal: DVec3,
     /// Velocity of the ball relative to the obstacle, in units per second.
     relative: DVec3,
-    /// Speed that gravity added in this tick, in units per second. A ball that lies on the ground
+    /// Downward speed that gravity added in this tick, in units per second. A ball that lies on the ground
     /// meets the ground no faster than this, and does not bounce.
     gravity_speed: f64,
     restitution: f64,
@@ -130,7 +139,7 @@ impl BallImpact {
     /// The impulse on the ball. The body `other`, if it gives way, takes the opposite impulse.
     fn impulse(&self, ball: &ImpulseBody, other: Option<&ImpulseBody>) -> DVec3 {
         let approach = -self.relative.dot(self.normal);
-        let hit = approach - self.gravity_speed * self.normal.z.max(0.0);
+        let hit = approach - (self.gravity_speed * self.normal.z).max(0.0);
         let bounced = if hit > RESTITUTION_THRESHOLD { hit * self.restitution } else { 0.0 };
         let response = |direction| {
             ball.response(direction) + other.map_or(0.0, |other| other.response(direction))

@@ -95,6 +95,17 @@ impl Predictor {
         Ok(Self { arena: Arena::new(map, models)? })
     }
 
+    /// Predicts with this gravity of bodies, in units per second squared, instead of
+    /// [`BODY_GRAVITY`](crate::BODY_GRAVITY). A number out of
+    /// [`BODY_GRAVITIES`](crate::BODY_GRAVITIES) changes nothing.
+    #[must_use]
+    pub fn with_body_gravity(mut self, gravity: f64) -> Self {
+        if crate::BODY_GRAVITIES.contains(&gravity) {
+            self.arena.shapes.set_gravity(gravity);
+        }
+        self
+    }
+
     /// The motion of a player after a tick of `seconds` with `command`. `others` are the other
     /// bodies when the tick begins, without the player. `own` names those of `others` that the
     /// player has set in motion. `movement` are the server's sets of parameters, of which the motion
@@ -131,7 +142,7 @@ impl Predictor {
                 continue;
             };
             let Some(shape) = self.rigid(&others[index]) else { continue };
-            let inverse_mass = self.arena.shapes[shape].inverse_mass;
+            let inverse_mass = self.arena.shapes[shape].mass.inverse_mass;
             let other = &mut others[index];
             if let Some(gained) = shove_speed(hit, *speed, other.velocity, inverse_mass) {
                 other.velocity += gained;

@@ -215,7 +215,7 @@ fn shove(entities: &mut Entities, shapes: &Shapes, player: u16, touched: &[(Swee
         if shapes[entity.shape].kind != BodyKind::Dynamic || !entity.is_rigid() {
             continue;
         }
-        let inverse_mass = shapes[entity.shape].inverse_mass;
+        let inverse_mass = entity.mass(&shapes[entity.shape]).inverse_mass;
         let Some(gained) = shove_speed(hit, *speed, entity.velocity, inverse_mass) else {
             continue;
         };

@@ -5,8 +5,10 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
+use crate::bodies::dynamics::{BodyMass, BodyParameters, OwnDynamics, Wrench};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::roles::{Kinematic, Missile, PlayerBody, Role};
+use crate::conventions::GRAVITY;
 use crate::players::history::PositionHistory;
 use crate::state::EntityId;
 
@@ -43,15 +45,19 @@ impl Hash {
 }
 
 /// The digest of a match: XXH3 over the exact bits of the bodies, of the contacts that the solver
-/// starts from, and of the recent positions of the players.
+/// starts from, and of the recent positions of the players. `gravity` is that of bodies.
 pub(super) fn digest(
     tick: u64,
     entities: &Entities,
     pairs: &[Pair],
     history: &PositionHistory,
+    gravity: f64,
 ) -> u64 {
     let mut hash = Hash::new();
     hash.update(&tick.to_le_bytes());
+    if gravity != GRAVITY {
+        add_numbers(&mut hash, &[gravity]);
+    }
     for generation in entities.generations() {
         hash.update(&generation.to_le_bytes());
     }
@@ -139,6 +145,29 @@ fn add_body(hash: &mut Hash, entity: &Entity) {
         add_numbers(hash, &anchor.orientation.to_array());
     }
     hash.update(&sleep.island.to_le_bytes());
+    if let Some(own) = entity.dynamics.own() {
+        add_dynamics(hash, own);
+    }
+}
+
+/// Adds the parameters and forces that a body has of its own.
+fn add_dynamics(hash: &mut Hash, own: &OwnDynamics) {
+    let OwnDynamics { parameters, forces, kept, .. } = own;
+    let &BodyParameters { mass, gravity_scale, linear_damping, angular_damping, locked_axes } =
+        parameters;
+    let (kind, mass) = match mass {
+        BodyMass::Density(density) => (0, [density, 0.0, 0.0, 0.0]),
+        BodyMass::Mass(mass) => (1, [mass, 0.0, 0.0, 0.0]),
+        BodyMass::MassAndInertia { mass, inertia } => (2, [mass, inertia.x, inertia.y, inertia.z]),
+    };
+    hash.update(&[kind, locked_axes.bits(), u8::from(kept.is_some())]);
+    add_numbers(hash, &mass);
+    add_numbers(hash, &[gravity_scale, linear_damping, angular_damping]);
+    for Wrench { force, torque } in [forces.lasting, forces.of_tick] {
+        add_numbers(hash, &force.to_array());
+        add_numbers(hash, &torque.to_array());
+    }
+    kept.into_iter().for_each(|kept| add_numbers(hash, &kept.to_array()));
 }
 
 fn add_id(hash: &mut Hash, id: EntityId) {

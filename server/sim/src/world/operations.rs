@@ -28,7 +28,7 @@ const MAX_SPEED: f64 = 4_500.0;
 const MAX_IMPULSE: f64 = 1e9;
 
 /// Maximum coordinate of the point at which an impulse acts, in units.
-const MAX_ARM: f64 = 1e6;
+pub(super) const MAX_ARM: f64 = 1e6;
 
 /// Distance beyond the bounds of the map, in units, up to which something may be placed.
 const AROUND: f64 = 1024.0;
@@ -309,7 +309,8 @@ impl World {
             Some(_) => self.arena.shapes.of_posture(Posture::Standing),
             None => entity.shape,
         };
-        let placement = self.nearest_upright(shape, position)?;
+        let orientation = entity.dynamics.kept();
+        let placement = self.nearest_rounded(shape, position, orientation)?;
         self.settle_player_in(id.slot, placement, yaw);
         Ok(())
     }
@@ -328,21 +329,31 @@ impl World {
     ) -> Result<EntityId, PlaceError> {
         self.check_places()?;
         let (body, shape) = self.new_player(kind)?;
-        let placement = self.nearest_upright(shape, position)?;
+        let placement = self.nearest_rounded(shape, position, DQuat::IDENTITY)?;
         let id = self.entities.insert(Role::Player(body), shape).ok_or(PlaceError::Full)?;
         self.settle_player_in(id.slot, placement, yaw);
         Ok(id)
     }
 
-    /// The free place of `shape`, without rotation, that is nearest to `position`. The position is
-    /// rounded to `f32`, because a player's position is a value of `f32`.
+    /// [`World::nearest_rounded`], without rotation.
     pub(super) fn nearest_upright(
         &mut self,
         shape: ShapeId,
         position: DVec3,
     ) -> Result<Placement, PlaceError> {
-        let pose = self.checked_pose(position, DQuat::IDENTITY)?;
-        let rounded = Pose::at(pose.position.as_vec3().as_dvec3());
+        self.nearest_rounded(shape, position, DQuat::IDENTITY)
+    }
+
+    /// The free place of `shape` that is nearest to `position`. The position is rounded to `f32`,
+    /// because a player's position is a value of `f32`.
+    fn nearest_rounded(
+        &mut self,
+        shape: ShapeId,
+        position: DVec3,
+        orientation: DQuat,
+    ) -> Result<Placement, PlaceError> {
+        let pose = self.checked_pose(position, orientation)?;
+        let rounded = Pose { position: pose.position.as_vec3().as_dvec3(), ..pose };
         self.nearest(shape, rounded).ok_or(PlaceError::NoRoom)
     }
 
@@ -417,6 +428,8 @@ impl World {
         let spin = max_spin(self.context.seconds);
         let Some(entity) = self.entities.find_mut(id) else { return };
         let before = [entity.velocity, entity.angular];
+        let locked = entity.dynamics.locked();
+        let (linear, angular) = (locked.translation(linear), locked.rotation(angular));
         entity.velocity = shortened(linear, MAX_SPEED);
         if entity.walker().is_some() {
             // The velocity of a player on foot is always rounded to `f32`.

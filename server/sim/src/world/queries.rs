@@ -114,7 +114,7 @@ impl World {
     /// `None` as for [`World::mass`].
     pub fn inverse_mass(&self, id: EntityId) -> Option<f64> {
         let entity = self.entities.find(id).filter(|entity| entity.is_rigid())?;
-        Some(self.arena.shapes[entity.shape].inverse_mass)
+        Some(entity.mass(&self.arena.shapes[entity.shape]).inverse_mass)
     }
 
     /// The model with this name; `None` if the match has no such model.

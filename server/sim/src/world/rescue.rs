@@ -79,7 +79,9 @@ impl World {
             }
             Role::Missile(_) => None,
             Role::Prop(_) | Role::Kinematic(_) | Role::Cargo(_) => {
-                let found = spawn::any_free(&space, &candidates, entity.shape, context);
+                let orientation = entity.dynamics.kept();
+                let found =
+                    spawn::any_free(&space, &candidates, entity.shape, orientation, context);
                 found.map(|placement| (placement, 0))
             }
         };

@@ -39,7 +39,7 @@ use crate::setup::{Config, SetupError};
 use crate::state::{EntityId, Posture};
 
 /// Version of the format. Any change of the saved data raises it.
-const VERSION: u16 = 5;
+const VERSION: u16 = 6;
 
 /// Maximum number of bytes that are read.
 const MAX_BYTES: usize = 1 << 26;
@@ -59,6 +59,9 @@ const SPIN_ROUNDING: f64 = 1e-9;
 
 /// Maximum absolute value of any other saved number.
 const MAX_NUMBER: f64 = 1e12;
+
+/// Maximum saved impulse, in kg·units/s: more than the heaviest body at its highest speed has.
+const MAX_IMPULSE: f64 = 1e18;
 
 /// Maximum difference of the length of a saved orientation or direction from 1.
 const UNIT: f64 = 1e-6;
@@ -112,6 +115,8 @@ struct Saved<'a> {
     movement: [f64; MovementParameters::COUNT],
     /// The other sets, with their names.
     movement_sets: Vec<(String, [f64; MovementParameters::COUNT])>,
+    /// The gravity of bodies, in units per second squared.
+    body_gravity: f64,
     /// Maximum cost of the bodies in a tick; `None` for no limit.
     budget: Option<f64>,
     generations: Cow<'a, [u16]>,
@@ -177,6 +182,7 @@ impl World {
             tick: self.tick,
             movement: self.movement().to_array(),
             movement_sets: self.movement_sets().numbers_of_others(),
+            body_gravity: self.body_gravity(),
             budget: self.context.budget,
             generations: self.entities.generations().into(),
             agents: self.entities.agents().into(),
@@ -240,7 +246,9 @@ impl World {
                 "a player moves by parameters that the match does not have".into(),
             ));
         }
-        let Saved { tick, budget, pairs, history, events, pushed, touches, .. } = saved;
+        let Saved { tick, body_gravity, budget, pairs, history, events, pushed, touches, .. } =
+            saved;
+        self.set_body_gravity(body_gravity).map_err(|error| damaged(error.to_string()))?;
         self.tick = tick;
         self.context.budget = budget;
         if *self.movement_sets() != movement {
@@ -301,6 +309,7 @@ impl Checks<'_> {
             let mut entity = entity.clone().into_owned();
             entity.sleep.anchor = anchor.pose(pose.as_ref());
             self.entity(&entity).map_err(reject)?;
+            entity.dynamics.restore(&arena.shapes[entity.shape]).map_err(reject)?;
             let (shape, posture) = (entity.shape, entity.walker().map(|walker| walker.posture));
             entities
                 .restore(entity)
@@ -364,6 +373,9 @@ impl Checks<'_> {
         let is_kinematic = || shapes[entity.shape].kind == BodyKind::Kinematic;
         if !fits || is_kinematic() != entity.is_kinematic() {
             return Err("the shape of an entity does not belong to its kind");
+        }
+        if entity.dynamics.own().is_some() && !entity.has_dynamics() {
+            return Err("an entity that is no dynamic body has parameters of its own");
         }
         speed(entity.velocity, MAX_SPEED)?;
         speed(entity.angular, MAX_SPEED)?;
@@ -455,7 +467,10 @@ impl Checks<'_> {
         for point in &pair.points {
             numbers(&point.local.as_dvec3().to_array())?;
             numbers(&[point.gap.into()])?;
-            numbers(&point.impulse.map(f64::from))?;
+            let impulses = point.impulse.map(|impulse| f64::from(impulse).abs());
+            if impulses.iter().any(|impulse| !(0.0..=MAX_IMPULSE).contains(impulse)) {
+                return Err("an impulse is too great or not a number");
+            }
         }
         Ok(())
     }

@@ -1,12 +1,24 @@
+use std::ops::RangeInclusive;
+
 use super::World;
 use crate::arena::movement_sets::MovementSets;
 use crate::arena::parameters::{MovementError, MovementParameters};
+use crate::bodies::dynamics::{BodyError, within};
 use crate::bodies::entities::Entity;
+use crate::bodies::mobility::Mobility;
+use crate::bodies::sleep;
 use crate::collision::time_of_impact::Resolution;
+use crate::conventions::GRAVITY;
 use crate::counters::{Clock, Stage, Stages};
 use crate::place_error::PlaceError;
 use crate::state::{EntityId, MovementId};
 use crate::threads::Threads;
+
+/// The gravity of bodies by default, in units per second squared.
+pub const BODY_GRAVITY: f64 = GRAVITY;
+
+/// The range of the gravity of bodies, in units per second squared.
+pub const BODY_GRAVITIES: RangeInclusive<f64> = 0.0..=4000.0;
 
 impl World {
     /// Default budget per second; each tick has its share. At 60 Hz the share is 3,000. The bodies
@@ -108,6 +120,28 @@ impl World {
     /// The set of parameters by which a player on foot moves; `None` if there is no such player.
     pub fn player_movement(&self, player: EntityId) -> Option<MovementId> {
         Some(self.entities.find(player)?.walker()?.movement)
+    }
+
+    /// Sets the gravity of bodies, in units per second squared: 0 to 4,000, and 800 at first. All
+    /// bodies wake. Players on foot fall by [`MovementParameters::gravity`]. Call this before the
+    /// first tick, because clients predict with the number that they receive when they join.
+    ///
+    /// # Errors
+    /// [`BodyError::OutOfRange`]; nothing changes then.
+    pub fn set_body_gravity(&mut self, gravity: f64) -> Result<(), BodyError> {
+        within("gravity", gravity, &BODY_GRAVITIES)?;
+        if gravity != self.body_gravity() {
+            std::sync::Arc::make_mut(&mut self.arena).shapes.set_gravity(gravity);
+            for slot in self.entities.slots_of(Mobility::Asleep) {
+                sleep::wake(&mut self.entities, slot);
+            }
+        }
+        Ok(())
+    }
+
+    /// The gravity of bodies, in units per second squared.
+    pub fn body_gravity(&self) -> f64 {
+        self.arena.shapes.gravity()
     }
 
     /// Times the stages of the cascade with `clock`, or stops timing them. See

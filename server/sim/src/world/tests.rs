@@ -4,6 +4,7 @@
 use glam::DQuat;
 use obsp::model::shipped;
 
+mod dynamics;
 mod emergency;
 mod islands;
 mod kinematic;

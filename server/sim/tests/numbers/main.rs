@@ -20,13 +20,13 @@ use obsp::model::{Model, shipped};
 use obsp_sim::audit::{Audit, Passages};
 use obsp_sim::query::{self, ContactSearch, Contacts, Cut, Heat, Passing, Solid, Thing, Way};
 use obsp_sim::{
-    Buttons, Command, Config, EntityId, EntityState, Kind, MissileMotion, ModelId,
-    MovementParameters, PlayerKind, Posture, Random, Relocation, Resolution, Stages, State,
-    SweptShape, World,
+    BodyMass, BodyParameters, Buttons, Command, Config, EntityId, EntityState, ForceSpan, Kind,
+    LockedAxes, MissileMotion, ModelId, MovementParameters, PlayerKind, Posture, Random,
+    Relocation, Resolution, Stages, State, SweptShape, World,
 };
 
 /// Types of parameters that hold numbers.
-const TYPES: [&str; 24] = [
+const TYPES: [&str; 25] = [
     "f32",
     "f64",
     "u8",
@@ -38,6 +38,7 @@ const TYPES: [&str; 24] = [
     "Quat",
     "DQuat",
     "Aabb",
+    "BodyParameters",
     "At",
     "Thing",
     "Way",
@@ -170,6 +171,53 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
         "World::apply_impulse" => {
             let (impulse, at) = (vector(n, [9e3, 1.0, 1.0]), vector(n, [200.0, -90.0, 20.0]));
             ids.into_iter().for_each(|id| _ = world.apply_impulse(id, impulse, at));
+        }
+        "World::set_body_parameters" => {
+            for kind in 0..3 {
+                let n = &mut n.clone();
+                let mass = match kind {
+                    0 => BodyMass::Density(n.f64(0.001)),
+                    1 => BodyMass::Mass(n.f64(9.0)),
+                    _ => {
+                        let mass = n.f64(9.0);
+                        BodyMass::MassAndInertia { mass, inertia: vector(n, [900.0; 3]) }
+                    }
+                };
+                let parameters = BodyParameters {
+                    mass,
+                    gravity_scale: n.f64(-0.1),
+                    linear_damping: n.f64(1.0),
+                    angular_damping: n.f64(1.0),
+                    locked_axes: LockedAxes::ROTATION_LOCKED_X,
+                };
+                ids.into_iter().for_each(|id| _ = world.set_body_parameters(id, parameters));
+            }
+            // The calls above took numbers from clones, so as many are taken from the original.
+            n.four([0.0; 4]);
+            n.three([0.0; 3]);
+        }
+        "World::add_force" => {
+            let force = vector(n, [9e5, -9e5, 9e4]);
+            ids.into_iter().for_each(|id| _ = world.add_force(id, force, ForceSpan::UntilReset));
+        }
+        "World::add_force_at_point" => {
+            let (force, at) = (vector(n, [9e5, 1.0, 1.0]), vector(n, [200.0, -90.0, 20.0]));
+            for span in [ForceSpan::Tick, ForceSpan::UntilReset] {
+                ids.into_iter().for_each(|id| _ = world.add_force_at_point(id, force, at, span));
+            }
+        }
+        "World::add_torque" => {
+            let torque = vector(n, [9e6, -9e6, 9e5]);
+            ids.into_iter().for_each(|id| _ = world.add_torque(id, torque, ForceSpan::Tick));
+        }
+        "World::set_body_gravity" => {
+            let gravity = n.f64(300.0);
+            let is_set = world.set_body_gravity(gravity).is_ok();
+            assert_eq!(is_set, (0.0..=4000.0).contains(&gravity), "{gravity}");
+        }
+        "LockedAxes::from_bits" => {
+            let bits = n.whole(9, u8::MAX.into()) as u8;
+            assert_eq!(LockedAxes::from_bits(bits).is_some(), bits < 64);
         }
         "World::spawn_missile" => {
             let (at, speed) = (vector(n, [300.0, 200.0, 100.0]), vector(n, [900.0, 1.0, 1.0]));

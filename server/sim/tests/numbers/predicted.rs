@@ -10,7 +10,7 @@ use crate::extremes::{Numbers, exercise, functions};
 use crate::{map, models, turn, vector};
 
 /// Names of the functions that are called here.
-const CALLED: [&str; 8] = [
+const CALLED: [&str; 9] = [
     "PredictedBodies::shove",
     "Predictor::advance",
     "Predictor::correct_tank",
@@ -19,6 +19,7 @@ const CALLED: [&str; 8] = [
     "Predictor::step",
     "Predictor::tank",
     "Predictor::new",
+    "Predictor::with_body_gravity",
 ];
 
 pub(crate) fn has(name: &str) -> bool {
@@ -54,6 +55,13 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
     let prop = Kind::Prop { model: ModelId(0) };
     let command = Command { forward: 127, ..Command::default() };
     match name {
+        "Predictor::with_body_gravity" => {
+            let predictor = predictor.clone().with_body_gravity(n.f64(300.0));
+            let body = moving(n, 1, prop, [100.0, 0.0, 70.0]);
+            let mut among = predictor.predicted_bodies(&[body.state.id], &[body], &motion(n));
+            predictor.advance(&mut among, &[], &motion(n), n.f64(1.0 / 60.0));
+            among.bodies().for_each(|body| check(&body));
+        }
         "Predictor::step" => {
             let parameters = MovementParameters::default().to_array().map(|usual| n.f64(usual));
             let [run_speed, .., gravity, _] = parameters;

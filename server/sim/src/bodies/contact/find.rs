@@ -190,7 +190,7 @@ struct Lists<'a> {
 /// Updates each awake prop's list of the solids around it, which [`find`] reads.
 pub(crate) fn look_around(map: &obsp::Map, shapes: &Shapes, entities: &mut Entities, seconds: f64) {
     for entity in entities.iter_mut().filter(|entity| entity.mobility().is_guarded()) {
-        let reach = SPECULATIVE_DISTANCE + reach_of(entity, shapes[entity.shape].radius, seconds);
+        let reach = SPECULATIVE_DISTANCE + reach_of(entity, &shapes[entity.shape], seconds);
         let Some(around) = entity.placement().map(|p| p.bounds().inflated(reach)) else { continue };
         entity.record.near_solids.look_around(map, &around);
     }

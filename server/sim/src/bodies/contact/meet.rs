@@ -14,14 +14,15 @@ use super::{Pair, PairKey, Points};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
+use crate::bodies::roles::Drive;
 use crate::collision::cascade::{Body, Candidates, LastPlane, Verdict, filter_before_parts};
 use crate::collision::distances::{REST_GAP, ROUNDING};
 use crate::collision::oriented_box::OrientedBox;
 use crate::collision::separation::{
     Features, Part, Proximity, Separation, gap_along, separate_from,
 };
+use crate::collision::shape::Shape;
 use crate::context::StepContext;
-use crate::conventions::GRAVITY;
 use crate::counters::Stage;
 use crate::threads::{Threads, joined};
 
@@ -98,7 +99,7 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn reach_of(&self, entity: &Entity) -> f64 {
-        reach_of(entity, self.space.shape(entity.shape).radius, self.seconds)
+        reach_of(entity, self.space.shape(entity.shape), self.seconds)
     }
 
     /// Whether this body has not changed since the last search, and hardly moves.
@@ -110,15 +111,20 @@ impl<'a> Search<'a> {
 }
 
 /// How far a body's surface can move in a tick, in units.
-pub(super) fn reach_of(entity: &Entity, radius: f64, seconds: f64) -> f64 {
+pub(super) fn reach_of(entity: &Entity, shape: &Shape, seconds: f64) -> f64 {
     if entity.mobility().stands_still() {
         return 0.0;
     }
     let seconds = seconds * f64::from(entity.record.pace.ticks());
-    let speed = entity.velocity.length() + entity.angular.length() * radius;
-    let way = speed.max(entity.record.driven_velocity.length()) * seconds;
+    let speed = entity.velocity.length() + entity.angular.length() * shape.radius;
+    let mut way = speed.max(entity.record.driven_velocity.length()) * seconds;
+    if entity.dynamics.own().is_some() {
+        let Drive { linear, angular } = entity.drive();
+        way += (linear.length() + angular.length() * shape.radius) * seconds * seconds;
+    }
     // The term at the end is the speed that a falling body gains in the tick.
-    if way > MIN_SEARCH_REACH { way + GRAVITY * seconds * seconds } else { MIN_SEARCH_REACH }
+    let gained = entity.gravity(shape).abs() * seconds * seconds;
+    if way > MIN_SEARCH_REACH { way + gained } else { MIN_SEARCH_REACH }
 }
 
 /// One thread's share of a search.

@@ -4,10 +4,11 @@ use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::blocker::Blocker;
+use crate::bodies::dynamics::Dynamics;
 use crate::bodies::guard::Placement;
 use crate::bodies::mobility::{Mobility, Pace};
 use crate::bodies::near_solids::NearSolids;
-use crate::bodies::roles::{Drive, Hovertank, Missile, MissileMotion, PlayerBody, Role, Walker};
+use crate::bodies::roles::{Hovertank, Missile, MissileMotion, PlayerBody, Role, Walker};
 use crate::collision::grid::CellRange;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
@@ -25,6 +26,8 @@ pub(crate) struct Entity {
     pub(crate) velocity: DVec3,
     /// Angular velocity in radians per second, world axes.
     pub(crate) angular: DVec3,
+    /// The parameters and forces that the body has of its own.
+    pub(crate) dynamics: Dynamics,
     pub(crate) sleep: SleepState,
     pub(crate) record: Record,
     /// Whether a game keeps the entity out of the world. Such an entity stays in limbo, and does
@@ -284,10 +287,5 @@ impl Entity {
             PlayerBody::Box(_) => None,
             PlayerBody::Hovertank(tank) => Some(tank),
         }
-    }
-
-    /// The acceleration by the entity's own engine.
-    pub(crate) fn drive(&self) -> Drive {
-        self.hovertank().map_or_else(Drive::default, |tank| tank.drive)
     }
 }

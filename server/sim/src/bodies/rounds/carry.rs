@@ -69,7 +69,8 @@ impl Rounds<'_> {
     }
 
     /// The motion in the next `seconds` of a kinematic body and of the bodies in `stopped` that it
-    /// pushes or carries, in ascending order of slot.
+    /// pushes or carries, in ascending order of slot. Bodies whose locked axes forbid the motion
+    /// are left out.
     fn as_one(&self, kinematic: u16, seconds: f64, stopped: &[Remainder]) -> Vec<Proposal> {
         let pose = |slot| Some(*self.entities.get(slot)?.placement()?.pose());
         let (Some(entity), Some(start)) = (self.entities.get(kinematic), pose(kinematic)) else {
@@ -89,8 +90,13 @@ impl Rounds<'_> {
         };
         let slots = stopped.iter().map(|remainder| remainder.slot);
         let carried = slots.filter(|&slot| {
-            slot == kinematic
-                || self.islands.driven().drivers_of(slot).any(|driver| driver == kinematic)
+            let is_driven =
+                || self.islands.driven().drivers_of(slot).any(|driver| driver == kinematic);
+            let gives_way = |other: &Entity| {
+                let locked = other.dynamics.locked();
+                !locked.any() || !turns && locked.translation(entity.velocity) == entity.velocity
+            };
+            slot == kinematic || is_driven() && self.entities.get(slot).is_some_and(gives_way)
         });
         let proposal = |slot| Some(Proposal { slot, target: moved(pose(slot)?), seconds });
         carried.filter_map(proposal).collect()

@@ -3,7 +3,6 @@
 use super::{Remainder, Rounds};
 use crate::bodies::guard::NEGLIGIBLE_SHARE;
 use crate::collision::pose::Pose;
-use crate::conventions::GRAVITY;
 
 impl Rounds<'_> {
     /// For bodies that hardly moved, tries the translation alone, then the rotation alone. Motion
@@ -45,12 +44,16 @@ impl Rounds<'_> {
             if !self.islands.is_supported(*slot) {
                 continue;
             }
-            if let Some(entity) = self.entities.get_mut(*slot)
-                && entity.velocity.z < 0.0
-            {
-                // The upward acceleration of an engine has already cancelled its share of gravity.
-                let falls = (GRAVITY - entity.drive().linear.z).max(0.0);
-                entity.velocity.z = (entity.velocity.z + falls * left).min(0.0);
+            let Some(entity) = self.entities.get_mut(*slot) else { continue };
+            // The upward acceleration of an engine has already cancelled its share of gravity.
+            let falls = entity.gravity(&self.shapes[entity.shape]) - entity.drive().linear.z;
+            let rises = falls < 0.0 && entity.player().is_none();
+            let speed = &mut entity.velocity.z;
+            if falls > 0.0 && *speed < 0.0 {
+                *speed = (*speed + falls * left).min(0.0);
+            } else if rises && *speed > 0.0 {
+                // A body of negative gravity falls upward.
+                *speed = (*speed + falls * left).max(0.0);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Falling asleep: which bodies have rested for long enough, and which islands they make.
 
+use arrayvec::ArrayVec;
 use glam::DVec3;
 
 use super::{STILL_SECONDS, STILL_SPEED, surface_speed, ticks, touches};
@@ -61,7 +62,7 @@ pub(crate) fn settle(
 ) {
     let slot_count = entities.slot_count();
     let mut states = vec![State::NotAwake; slot_count];
-    let (in_heap, carried) = (in_heap(pairs, slot_count), carried(pairs, slot_count));
+    let (in_heap, carried) = (in_heap(pairs, slot_count), carried(entities, shapes, pairs));
     for entity in entities.iter_mut() {
         let slot = entity.id.slot;
         states[usize::from(slot)] = match entity.mobility() {
@@ -99,12 +100,13 @@ fn count_rest(
 ) -> State {
     let ticks = |least| ticks(least, seconds);
     let enough = ticks(STILL_SECONDS);
-    let jitters = jitters(entity, shapes);
+    let rest_share = entity.rest_share(&shapes[entity.shape]);
+    let jitters = jitters(entity, shapes, rest_share);
     if !jitters {
         entity.sleep.anchor = entity.placement().map(|placement| *placement.pose());
     }
     let speed = surface_speed(entity, shapes);
-    let is_still = speed < STILL_SPEED;
+    let is_still = speed < STILL_SPEED * rest_share;
     let is_vehicle = entity.hovertank().is_some();
     let sleep = &mut entity.sleep;
     let in_air = !carried && !sleep.held_by_solver && !is_vehicle;
@@ -113,7 +115,7 @@ fn count_rest(
     };
     let passed = entity.record.pace.ticks();
     sleep.still_ticks = count(sleep.still_ticks, is_still, passed);
-    let rests = jitters && (in_heap || speed < ROCKING_SPEED);
+    let rests = jitters && (in_heap || speed < ROCKING_SPEED * rest_share);
     sleep.jitter_ticks = count(sleep.jitter_ticks, rests, passed);
     sleep.held_ticks = count(sleep.held_ticks, sleep.held, 1);
     let jitter_ticks = if in_heap { enough } else { ticks(JITTER_SECONDS) };
@@ -131,8 +133,8 @@ fn count_rest(
     }
 }
 
-/// Whether a body has stayed near its anchor.
-fn jitters(entity: &Entity, shapes: &Shapes) -> bool {
+/// Whether a body has stayed near its anchor. `rest_share` is [`Entity::rest_share`].
+fn jitters(entity: &Entity, shapes: &Shapes, rest_share: f64) -> bool {
     let (Some(anchor), Some(placement)) = (entity.sleep.anchor, entity.placement()) else {
         return false;
     };
@@ -140,7 +142,7 @@ fn jitters(entity: &Entity, shapes: &Shapes) -> bool {
     // The dot product is the cosine of half the angle.
     let half_versine = (1.0 - pose.orientation.dot(anchor.orientation).abs()).max(0.0);
     let turned = (8.0 * half_versine).sqrt() * shapes[entity.shape].radius;
-    pose.position.distance(anchor.position) + turned < JITTER_DISTANCE
+    pose.position.distance(anchor.position) + turned < JITTER_DISTANCE * rest_share
 }
 
 /// Returns whether the body in a slot touches another.
@@ -150,19 +152,27 @@ fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     move |slot| among[usize::from(slot)]
 }
 
-/// Returns whether something touches the body in a slot from below. A body that the guard stops
-/// beside another body is not carried, and would sleep hanging in the air.
-fn carried(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
+/// Returns whether something touches the body in a slot from below, or from above if the body falls
+/// upward. A body that the guard stops beside another body is not carried, and would sleep hanging
+/// in the air.
+fn carried(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> impl Fn(u16) -> bool + use<> {
+    let rises = |slot: u16| {
+        let gravity = |entity: &Entity| entity.gravity(&shapes[entity.shape]);
+        entities.get(slot).is_some_and(|entity| gravity(entity) < 0.0)
+    };
     let touching = pairs.iter().filter(|pair| touches(pair));
-    let slots = touching.filter_map(|pair| {
-        // The axis points from the body to the other.
-        match pair.axis.z {
-            down if down < -CARRYING => Some(pair.key.body),
-            up if up > CARRYING => pair.key.other.entity(),
-            _ => None,
-        }
+    let slots = touching.flat_map(|pair| {
+        let carried = |slot: u16, below: f64| {
+            let below = if rises(slot) { -below } else { below };
+            (below > CARRYING).then_some(slot)
+        };
+        // The axis points from the body to the other. A level contact carries neither.
+        let level = pair.axis.z.abs() <= CARRYING;
+        let sides = [(Some(pair.key.body), -pair.axis.z), (pair.key.other.entity(), pair.axis.z)];
+        let sides = sides.into_iter().filter(move |_| !level);
+        sides.filter_map(move |(slot, below)| carried(slot?, below)).collect::<ArrayVec<u16, 2>>()
     });
-    let among = flags_by_slot(slots, slot_count);
+    let among = flags_by_slot(slots, entities.slot_count());
     move |slot| among[usize::from(slot)]
 }
 

@@ -6,12 +6,12 @@ use obsp::model::Material;
 use wide::f32x4;
 
 use super::MAX_SPEED;
-use super::flight::damped;
+use super::flight::{Braked, damped};
+use crate::bodies::dynamics::LockedAxes;
 use crate::bodies::entities::Entity;
 use crate::bodies::roles::Drive;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
-use crate::conventions::GRAVITY;
 
 /// A body in contact that spins slower than this, in radians per second, is solved as if its
 /// moments of inertia were equal. That changes its spin by less than a tenth of the spin per
@@ -64,7 +64,10 @@ pub(super) struct SolverBody {
     pub(super) inverse_inertia: [f32; 6],
     pub(super) restitution: f32,
     pub(super) friction: f32,
+    linear_damping: f32,
     angular_damping: f32,
+    /// The axes on which impulses have no effect.
+    pub(super) locked: LockedAxes,
     pub(super) position: DVec3,
     /// Acceleration by gravity, its own engine and its precession.
     acceleration: Twist,
@@ -103,7 +106,9 @@ impl SolverBody {
         inverse_inertia: [0.0; 6],
         restitution: 0.0,
         friction: Material::USUAL.friction() as f32,
+        linear_damping: 0.0,
         angular_damping: 0.0,
+        locked: LockedAxes::NONE,
         position: DVec3::ZERO,
         acceleration: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         delta_rotation: DQuat::IDENTITY,
@@ -147,41 +152,51 @@ impl Bodies {
         };
         let shape = &shapes[placement.shape()];
         let rotation = placement.pose().rotation();
+        let (mass, locked) = (entity.mass(shape), entity.dynamics.locked());
         let is_ball = entity.is_ball();
-        // The gravity of a ball is applied elsewhere, and no impulse turns a ball.
+        let [mut linear_damping, angular_damping] = entity.damping(shape);
+        // Gravity and damping of a ball are applied elsewhere, and no impulse turns a ball.
         let (gravity, inverse_inertia, angular) = if is_ball {
+            linear_damping = 0.0;
             (0.0, DMat3::ZERO, DVec3::ZERO)
         } else {
-            let inverse = rotation * shape.inverse_inertia * rotation.transpose();
-            (GRAVITY, inverse, entity.angular)
+            let inverse = entity.inverse_inertia(shape, rotation);
+            (entity.gravity(shape), inverse, locked.rotation(entity.angular))
         };
         let drive = if is_ball { Drive::default() } else { entity.drive() };
         let mut torque = drive.angular;
         let spin = angular.length_squared();
-        let precesses = shape.top.precesses() && spin > PRECESSING_SPIN * PRECESSING_SPIN;
+        // A body with a locked axis keeps its spin about the others.
+        let precesses = mass.top.precesses()
+            && spin > PRECESSING_SPIN * PRECESSING_SPIN
+            && !locked.any_rotation();
         let is_fast = spin > FAST_SPIN * FAST_SPIN;
         if precesses && !is_fast {
-            let (_, spun) = shape.top.spun(placement.pose().orientation, angular, self.seconds);
+            let (_, spun) = mass.top.spun(placement.pose().orientation, angular, self.seconds);
             torque += (spun - angular) / self.seconds;
         }
         let [x, y, z] = inverse_inertia.as_mat3().to_cols_array_2d();
         let body = SolverBody {
-            inverse_mass: shape.inverse_mass as f32,
+            inverse_mass: mass.inverse_mass as f32,
             inverse_inertia: [x[0], x[1], x[2], y[1], y[2], z[2]],
             restitution: shape.material.restitution() as f32,
             friction: shape.material.friction() as f32,
-            angular_damping: shape.material.angular_damping() as f32,
+            linear_damping: linear_damping as f32,
+            angular_damping: angular_damping as f32,
+            locked,
             position: placement.pose().position,
-            inertia: if is_ball { DMat3::ZERO } else { shape.inertia },
+            inertia: if is_ball { DMat3::ZERO } else { mass.inertia },
             precesses: precesses && is_fast,
             acceleration: Twist {
-                linear: padded((drive.linear - DVec3::Z * gravity).as_vec3()),
+                linear: padded(locked.translation(drive.linear - DVec3::Z * gravity).as_vec3()),
                 angular: padded(torque.as_vec3()),
             },
             ..SolverBody::FIXED
         };
-        let velocity =
-            Twist { linear: padded(entity.velocity.as_vec3()), angular: padded(angular.as_vec3()) };
+        let velocity = Twist {
+            linear: padded(locked.translation(entity.velocity).as_vec3()),
+            angular: padded(angular.as_vec3()),
+        };
         self.push(body, velocity, rotation);
     }
 
@@ -248,7 +263,12 @@ impl Bodies {
     /// within the tick.
     pub(super) fn integrate_velocity(&mut self, body: usize, seconds: f32) {
         let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
-        velocity.linear += known.acceleration.linear * seconds;
+        if known.linear_damping == 0.0 {
+            velocity.linear += known.acceleration.linear * seconds;
+        } else {
+            let braked = Braked::new(known.linear_damping.into(), seconds.into());
+            velocity.linear = braked.padded_velocity(velocity.linear, known.acceleration.linear);
+        }
         velocity.angular += known.acceleration.angular * seconds;
         velocity.angular *= damped(f64::from(known.angular_damping), f64::from(seconds)) as f32;
         known.base = *velocity;

@@ -25,6 +25,9 @@ pub(super) struct ContactConstraint {
     /// Normal from the first body to the second, and two tangents.
     pub(super) axes: [Vec3Lanes; 3],
     pub(super) inverse_masses: [Lanes; 2],
+    /// The axes along which the bodies move, if any of them is locked: one for each axis that is
+    /// free, and zero for the others.
+    pub(super) free: Option<Box<[Vec3Lanes; 2]>>,
     inverse_inertias: [SymmetricLanes; 2],
     pub(super) restitution: Lanes,
     friction: Lanes,
@@ -262,6 +265,23 @@ impl ContactConstraint {
             velocities.linear[1] += normal * (change * self.inverse_masses[1]);
             velocities.angular[1] += point.spins[1] * change;
         }
+        self.keep_locked(&mut velocities.linear);
+    }
+
+    /// Removes the velocities along locked axes, which impulses do not give.
+    #[inline(always)]
+    pub(super) fn keep_locked(&self, linear: &mut [Vec3Lanes; 2]) {
+        if let Some(free) = &self.free {
+            mask(free, linear);
+        }
+    }
+
+    /// The share of the mobility of each body that it has along an axis.
+    pub(super) fn shares_along(&self, axis: Vec3Lanes) -> [Lanes; 2] {
+        match &self.free {
+            Some(free) => [0, 1].map(|k: usize| axis.scaled(free[k]).dot(axis)),
+            None => [Lanes::ONE; 2],
+        }
     }
 
     /// Applies friction, within the cone that the normal impulse allows.
@@ -314,6 +334,7 @@ impl ContactConstraint {
             velocities.linear[1] += impulse * self.inverse_masses[1];
             velocities.angular[1] += self.inverse_inertias[1] * point.anchors[1].cross(impulse);
         }
+        self.keep_locked(&mut velocities.linear);
     }
 
     /// The velocities of both bodies; zero for the second unless `BOTH`.
@@ -339,6 +360,15 @@ impl ContactConstraint {
                 velocities[body as usize] = Twist { linear: linear[lane], angular: angular[lane] };
             }
         }
+    }
+}
+
+/// Multiplies vectors component by component. It is not inlined, because few bodies have locked
+/// axes.
+#[inline(never)]
+fn mask(free: &[Vec3Lanes; 2], linear: &mut [Vec3Lanes; 2]) {
+    for (linear, free) in linear.iter_mut().zip(free) {
+        *linear = linear.scaled(*free);
     }
 }
 

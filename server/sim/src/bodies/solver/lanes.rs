@@ -90,6 +90,12 @@ impl Vec3Lanes {
         }
     }
 
+    /// The products of the components.
+    #[inline(always)]
+    pub(super) fn scaled(self, by: Self) -> Self {
+        Self { x: self.x * by.x, y: self.y * by.y, z: self.z * by.z }
+    }
+
     /// The z components.
     pub(super) fn z(self) -> Lanes {
         self.z

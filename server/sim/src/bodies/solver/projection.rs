@@ -185,9 +185,11 @@ impl Projection {
             let is_supported = islands.map(|island| supported.get(island as usize) == Some(&true));
             let shares = constraint.shares(is_supported);
             let inverse_masses = [0, 1].map(|k| constraint.inverse_masses[k] * shares[k]);
+            let along = constraint.shares_along(constraint.axes[0]);
+            let linear = inverse_masses[0] * along[0] + inverse_masses[1] * along[1];
             let (mut missing, mut with_push) = (Lanes::ZERO, Lanes::ZERO);
             for point in &contacts.points[constraint.points.clone()] {
-                let projected = ProjectedPoint::new(point, shares, inverse_masses);
+                let projected = ProjectedPoint::new(point, shares, linear);
                 missing = missing.fast_max(projected.missing);
                 with_push = with_push.fast_max(projected.missing + projected.push);
                 self.points.push(projected);
@@ -389,15 +391,13 @@ impl LanesOfBodies {
 }
 
 impl ProjectedPoint {
-    fn new(point: &ConstraintPoint, shares: [Lanes; 2], inverse_masses: [Lanes; 2]) -> Self {
+    /// Prepares a point. `linear` is the response to a unit impulse by translation alone.
+    fn new(point: &ConstraintPoint, shares: [Lanes; 2], linear: Lanes) -> Self {
         let target = point.gap.fast_min(Lanes::splat(TARGET_GAP));
         let push = (TARGET_GAP - target).fast_min(Lanes::splat(MAX_PUSH));
         let exists = point.exists();
         let spins = [0, 1].map(|k| point.spins[k] * shares[k]);
-        let response = inverse_masses[0]
-            + inverse_masses[1]
-            + point.torques[0].dot(spins[0])
-            + point.torques[1].dot(spins[1]);
+        let response = linear + point.torques[0].dot(spins[0]) + point.torques[1].dot(spins[1]);
         let missing = (target - (point.separation + REST_GAP as f32)) & exists;
         Self {
             spins,
@@ -481,6 +481,7 @@ impl ContactConstraint {
                 sum.linear[1] += normal * (change * masses[1]);
                 sum.angular[1] += row.spins[1] * change;
             }
+            self.keep_locked(&mut sum.linear);
         }
         let moved = moved.to_bitmask();
         if moved != 0 {

@@ -8,7 +8,6 @@ use crate::bodies::entities::Entities;
 use crate::bodies::roles::Drive;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shape;
-use crate::conventions::GRAVITY;
 
 /// Length of the cushions without a load, in units. The tank's weight compresses them to about 32,
 /// which is higher than the rim of a repair pad (24).
@@ -65,12 +64,12 @@ impl<'a> Craft<'a> {
         seconds: f64,
     ) -> Self {
         let rotation = pose.rotation();
-        let falling = velocity - DVec3::Z * (GRAVITY * seconds);
+        let falling = velocity - DVec3::Z * (shape.gravity * seconds);
         Self {
             shape,
             pose,
             rotation,
-            inverse_inertia: rotation * shape.inverse_inertia * rotation.transpose(),
+            inverse_inertia: rotation * shape.mass.inverse_inertia * rotation.transpose(),
             seconds,
             before: [falling, angular],
             velocity: falling,
@@ -124,20 +123,21 @@ impl<'a> Craft<'a> {
         let a2 = self.seconds * omega * a1;
         let (bias_rate, mass_scale, impulse_scale) =
             (omega / a1, a2 / (1.0 + a2), 1.0 / (1.0 + a2));
-        let strongest = STRENGTH * GRAVITY * self.seconds / self.shape.inverse_mass;
+        let strongest = STRENGTH * self.shape.gravity * self.seconds / self.shape.mass.inverse_mass;
         let mut given = [0.0; 4];
         for _ in 0..ROUNDS {
             for ((arm, distance), given) in self.corners().into_iter().zip(ground).zip(&mut given) {
                 let Some(distance) = distance else { continue };
                 let turned = arm.cross(DVec3::Z);
-                let response = self.shape.inverse_mass + turned.dot(self.inverse_inertia * turned);
+                let response =
+                    self.shape.mass.inverse_mass + turned.dot(self.inverse_inertia * turned);
                 let speed = (self.velocity + self.angular.cross(arm)).z;
                 let wanted = (LENGTH - distance) * bias_rate;
                 let change = (wanted - speed) * mass_scale / response - *given * impulse_scale;
                 let impulse = (*given + change).clamp(0.0, strongest);
                 let push = DVec3::Z * (impulse - *given);
                 *given = impulse;
-                self.velocity += push * self.shape.inverse_mass;
+                self.velocity += push * self.shape.mass.inverse_mass;
                 self.angular += self.inverse_inertia * arm.cross(push);
             }
         }

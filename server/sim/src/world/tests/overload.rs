@@ -39,7 +39,7 @@ fn energy(world: &World) -> f64 {
     let bodies = world.entities.iter().filter(|entity| entity.is_rigid());
     let energy = bodies.filter_map(|entity| {
         let placement = entity.placement()?;
-        let mass = 1.0 / world.arena.shapes[placement.shape()].inverse_mass;
+        let mass = 1.0 / world.arena.shapes[placement.shape()].mass.inverse_mass;
         let height = placement.pose().position.z;
         Some(mass * (0.5 * entity.velocity.length_squared() + crate::conventions::GRAVITY * height))
     });

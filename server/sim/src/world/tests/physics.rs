@@ -200,9 +200,9 @@ impl World {
         let of = |entity: &Entity| {
             let shape = &self.arena.shapes[entity.shape];
             let pose = entity.placement().map(|placement| *placement.pose())?;
-            let mass = 1.0 / shape.inverse_mass;
+            let mass = 1.0 / shape.mass.inverse_mass;
             let spin = pose.orientation.conjugate() * entity.angular;
-            let turning = spin.dot(shape.inverse_inertia.inverse() * spin);
+            let turning = spin.dot(shape.mass.inverse_inertia.inverse() * spin);
             let height = crate::conventions::GRAVITY * pose.position.z;
             Some(0.5 * (mass * entity.velocity.length_squared() + turning) + mass * height)
         };

@@ -8,7 +8,6 @@ use crate::bodies::entities::Entity;
 use crate::bodies::mobility::Mobility;
 use crate::collision::pose::Pose;
 use crate::collision::separation::{Part, Proximity, Separation, gap_along, separate_from};
-use crate::conventions::GRAVITY;
 
 impl Finder<'_, '_> {
     /// Upper bound of how far the gap along `axis` shrinks within the tick, in units. The direction
@@ -89,8 +88,16 @@ impl Finder<'_, '_> {
             // last search.
             let falls = entity.mobility() == Mobility::Dynamic
                 && self.search.reach_of(entity) > MIN_SEARCH_REACH;
-            let gained = if falls { GRAVITY * self.search.seconds } else { 0.0 };
-            entity.velocity - DVec3::Z * gained
+            if !falls {
+                return entity.velocity;
+            }
+            let gravity = entity.gravity(self.search.space.shape(entity.shape));
+            let fallen = entity.velocity - DVec3::Z * (gravity * self.search.seconds);
+            // The forces of a game act as well. A vehicle's engine has always been left out.
+            match entity.dynamics.own() {
+                Some(_) => fallen + entity.drive().linear * self.search.seconds,
+                None => fallen,
+            }
         };
         let (ours, theirs) = (fallen(entity), partner.map_or(DVec3::ZERO, fallen));
         let first = driven(entity).map(|velocity| [velocity, theirs]);

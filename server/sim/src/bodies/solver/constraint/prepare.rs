@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::{ConstraintPoint, ContactConstraint, Velocities};
 use crate::bodies::contact::{Pair, tangents};
-use crate::bodies::solver::body::{Bodies, padded};
+use crate::bodies::solver::body::{Bodies, SolverBody, padded};
 use crate::bodies::solver::lanes::{
     LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part,
 };
@@ -37,12 +37,17 @@ impl ContactConstraint {
             let forced = first[at].acceleration() - second[at].acceleration();
             lane(at).map_or(0.0, |(_, pair)| forced.dot(pair.axis.as_vec3()))
         });
+        let is_locked = first.iter().chain(&second).any(|body| body.locked.any());
         let begin = points.len();
         let constraint = Self {
             bodies: indices.map(|lanes| lanes.map(|body| body as u32)),
             is_mutual: pairs.iter().any(|([_, second], _)| *second > 0),
             axes: [normal, tangent, bitangent],
             inverse_masses: [0, 1].map(|k| Lanes::new(of_bodies(k).map(|b| b.inverse_mass))),
+            free: is_locked.then(|| {
+                let free = |body: &SolverBody| body.locked.free_translations().as_vec3();
+                Box::new([0, 1].map(|k| Vec3Lanes::new(of_bodies(k).map(free))))
+            }),
             inverse_inertias: [0, 1]
                 .map(|k| SymmetricLanes::new(of_bodies(k).map(|b| b.inverse_inertia))),
             restitution: Lanes::new(restitution),
@@ -128,7 +133,13 @@ impl ContactConstraint {
         anchors: &[Vec3Lanes; 2],
     ) -> ([Vec3Lanes; 2], [Vec3Lanes; 2], Lanes) {
         let (mut torques, mut spins) = ([Vec3Lanes::ZERO; 2], [Vec3Lanes::ZERO; 2]);
-        let mut response = self.inverse_masses[0] + self.inverse_masses[1];
+        let mut response = match &self.free {
+            None => self.inverse_masses[0] + self.inverse_masses[1],
+            Some(_) => {
+                let shares = self.shares_along(axis);
+                self.inverse_masses[0] * shares[0] + self.inverse_masses[1] * shares[1]
+            }
+        };
         for k in 0..if BOTH { 2 } else { 1 } {
             torques[k] = anchors[k].cross(axis);
             spins[k] = self.inverse_inertias[k] * torques[k];
