@@ -11,6 +11,7 @@ use obsp_sim::{Buttons, Command, EntityId, PlayerKind};
 
 use self::priors::PRIORS;
 use crate::format::RecordedTick;
+use crate::packing::byte;
 
 /// Maximum number of ticks per chunk.
 pub(crate) const MAX_TICKS: usize = 128;
@@ -204,14 +205,4 @@ fn angle(coder: &mut impl Coder, at: usize, width: &mut usize, difference: i16) 
     let coded = coder.signed(number, difference.into());
     *width = (u32::BITS - coded.unsigned_abs().leading_zeros()).min(WIDTHS as u32 - 1) as usize;
     coded as i16
-}
-
-/// Encodes or decodes a byte, the highest bit first.
-fn byte(coder: &mut impl Coder, at: usize, byte: u8) -> u8 {
-    let mut known = 1_usize;
-    for bit in (0..8).rev() {
-        let bit = coder.bit(at + known, byte >> bit & 1 == 1);
-        known = known << 1 | usize::from(bit);
-    }
-    known as u8
 }

@@ -129,7 +129,7 @@ fn code(coder: &mut impl Coder, bytes: &mut Vec<u8>, length: usize, byte: impl F
         let next = predicted.unwrap_or_else(|| {
             let before = || bytes.last().map_or(0, |byte| usize::from(*byte >> 3));
             let class = prediction.map_or_else(before, |byte| 32 + usize::from(byte >> 3));
-            literal(coder, HITS + class * 256, own)
+            self::byte(coder, HITS + class * 256, own)
         });
         bytes.push(next);
         predictor.added(bytes, predicted.is_some());
@@ -137,7 +137,7 @@ fn code(coder: &mut impl Coder, bytes: &mut Vec<u8>, length: usize, byte: impl F
 }
 
 /// Encodes or decodes a byte, the highest bit first.
-fn literal(coder: &mut impl Coder, at: usize, byte: u8) -> u8 {
+pub(crate) fn byte(coder: &mut impl Coder, at: usize, byte: u8) -> u8 {
     let mut known = 1_usize;
     for bit in (0..8).rev() {
         let bit = coder.bit(at + known, byte >> bit & 1 == 1);
