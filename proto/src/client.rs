@@ -3,6 +3,7 @@
 //! tick. [`Session`] documents the order of the calls.
 
 mod clock;
+mod effect_queue;
 mod event_queue;
 mod history;
 mod joined;

@@ -8,6 +8,7 @@
 //! * [`schema`]: the values that a game replicates besides poses.
 //! * [`quantise`]: a simulation state rounded once for all clients.
 //! * [`snapshot`]: the datagram that the server sends each tick.
+//! * [`effects`]: the datagram of rays, explosions and hits, for clients that ask for it.
 //! * [`bits`] and [`range`]: plain bit streams, and the range coder.
 //! * [`game_data`]: the data of a game that a client needs to predict it.
 //! * [`download`]: how a client gets the map and the game's data.
@@ -20,6 +21,7 @@ pub mod commands;
 mod constants;
 pub mod control;
 pub mod download;
+pub mod effects;
 mod error;
 mod fingerprint;
 pub mod game_data;

@@ -10,6 +10,7 @@
 
 mod baselines;
 mod budget;
+mod effect_schedule;
 mod jitter_buffer;
 mod motion_schedule;
 mod rate_limit;

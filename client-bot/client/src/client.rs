@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use obsp_proto::client::{self, Session, SnapshotReceived};
 use obsp_proto::control::{
-    ChatLine, MapHash, MapName, MatchEvent, MatchName, PlayerName, ServerHello, Ticket,
+    ChatLine, ClientHello, MapHash, MapName, MatchEvent, MatchName, PlayerName, ServerHello, Ticket,
 };
+use obsp_proto::effects::Effect;
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{ProtocolError, Tick, Time};
 use obsp_sim::{Command, PlayerMotion};
@@ -28,7 +29,7 @@ const MAX_DATAGRAMS: usize = 4;
 /// Code of a connection that is closed without an error.
 const CLOSE_OK: u32 = 0;
 
-/// The credentials of a client that joins, and the match that it wants.
+/// The credentials of a client that joins, and what it wants.
 ///
 /// ```
 /// use obsp_client::Credentials;
@@ -50,11 +51,14 @@ pub struct Credentials {
     /// The name of the match to join on a server with several matches; `None` for the server's
     /// first match. A ticket is valid only in the match that it comes from.
     pub match_name: Option<MatchName>,
+    /// Whether to be sent rays, explosions and hits ([`Client::next_effect`]), which cost some
+    /// bytes. A client that draws nothing does without.
+    pub effects: bool,
 }
 
 impl Default for Credentials {
     fn default() -> Self {
-        Self { token: Vec::new(), ticket: Ticket::NONE, match_name: None }
+        Self { token: Vec::new(), ticket: Ticket::NONE, match_name: None, effects: false }
     }
 }
 
@@ -165,10 +169,14 @@ impl Client {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new(name: &PlayerName, map: MapHash, credentials: &Credentials, now: Time) -> Self {
-        let Credentials { token, ticket, match_name } = credentials;
-        let match_name = match_name.as_ref();
+        let Credentials { token, ticket, match_name, effects } = credentials;
+        let hello = ClientHello::new(map, name)
+            .with_token(token)
+            .with_ticket(*ticket)
+            .with_match(match_name.clone())
+            .with_effects(*effects);
         Self {
-            session: Session::with_credentials(name, map, token, *ticket, match_name, now),
+            session: Session::with_hello(hello, now),
             ticket: *ticket,
             prediction: None,
             authoritative: None,
@@ -190,7 +198,7 @@ impl Client {
         }
     }
 
-    /// Handles a datagram; `None` if it was a duplicate, stale, or arrived before the
+    /// Handles a datagram; `None` if it has effects, was a duplicate, stale, or arrived before the
     /// server's hello.
     pub fn handle_datagram(&mut self, bytes: &[u8], now: Time) -> Option<Snapshot> {
         match self.session.receive_datagram(now, bytes) {
@@ -343,6 +351,14 @@ impl Client {
         let (tick, event) = self.session.next_event(Tick(render_tick as u32))?;
         self.roster.apply(&event);
         Some((tick, event))
+    }
+
+    /// Takes the next effect with its tick: a ray, an explosion or a hit. A client has effects only
+    /// if its [`Credentials`] ask for them. An effect that the player may have predicted, such as
+    /// their own shot, can be shown at once. Show all others when [`View::render_tick`] has reached
+    /// their tick. They come once, and not always in the order of their ticks.
+    pub fn next_effect(&mut self) -> Option<(Tick, Effect)> {
+        self.session.next_effect()
     }
 
     /// Sends a chat line to everybody; [`Client::next_match_event`] also returns it to the sender.

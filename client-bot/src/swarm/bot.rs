@@ -182,6 +182,7 @@ impl Bot {
                 .unwrap_or_default(),
             ticket,
             match_name: self.match_name.clone(),
+            effects: false,
         }
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use obsp_sim::{Buttons, Command};
 
 use super::clock::Clock;
+use super::effect_queue::EffectQueue;
 use super::event_queue::EventQueue;
 use super::round_trip::RoundTrip;
 use super::view::View;
@@ -14,7 +15,8 @@ use crate::commands::{
     Acknowledgement, CommandBatch, CommandDatagram, MAX_COMMANDS, MAX_VIEW_AGE, QUARTER_TURN,
 };
 use crate::control::ServerHello;
-use crate::snapshot::{AuthoritativeMotion, Header, SnapshotCodec};
+use crate::effects::EffectsDatagram;
+use crate::snapshot::{AuthoritativeMotion, DatagramKind, Header, SnapshotCodec};
 use crate::{DatagramError, Tick, Time};
 
 /// A snapshot that was new and has been applied.
@@ -69,6 +71,10 @@ pub struct SessionStats {
     pub command_datagrams: u64,
     /// Bytes of the command datagrams sent.
     pub command_bytes: u64,
+    /// Effects that were new.
+    pub effects: u64,
+    /// Bytes of the datagrams of effects.
+    pub effect_bytes: u64,
 }
 
 /// The state once the server has accepted the client.
@@ -85,6 +91,7 @@ pub(super) struct Joined {
     commands: VecDeque<Command>,
     newest: Tick,
     pub(super) events: EventQueue,
+    pub(super) effects: EffectQueue,
 }
 
 impl Joined {
@@ -105,11 +112,12 @@ impl Joined {
             commands: VecDeque::new(),
             newest: hello.tick,
             events: EventQueue::default(),
+            effects: EffectQueue::new(hello.tick),
             hello,
         }
     }
 
-    /// Decodes and applies a datagram; `None` if it was a duplicate or stale.
+    /// Decodes and applies a datagram; `None` if it has effects, or was a duplicate or stale.
     pub(super) fn receive(
         &mut self,
         now: Time,
@@ -117,6 +125,12 @@ impl Joined {
         stats: &mut SessionStats,
     ) -> Result<Option<SnapshotReceived>, DatagramError> {
         let near = self.received.map_or(self.hello.tick, |received| received.latest);
+        if DatagramKind::Effects.is_of(bytes) {
+            let datagram = EffectsDatagram::decode(bytes, &self.hello.bounds, near)?;
+            stats.effects += self.effects.push(datagram.into_ticks());
+            stats.effect_bytes += bytes.len() as u64;
+            return Ok(None);
+        }
         let tick = Header::of_plain(bytes, near)?.tick;
         // The snapshot is of an earlier world, and was delayed until after the hello.
         if tick <= self.hello.tick {

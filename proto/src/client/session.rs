@@ -8,9 +8,10 @@ use obsp_sim::{Command, EntityId, EntityState};
 use super::joined::{CommandSent, Joined, SessionStats, SnapshotReceived};
 use crate::control::{
     ChatLine, ClientHello, ClientMessage, ClosingReason, Framer, MAX_SERVER_FRAME, MapHash,
-    MapName, MatchEvent, MatchName, PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket,
+    MapName, MatchEvent, PlayerName, RefusalReason, ServerHello, ServerMessage,
     decode_server_message, encode_client_message,
 };
+use crate::effects::Effect;
 use crate::quantise::QuantisedEntity;
 use crate::schema::FieldValues;
 use crate::{IDLE_TIMEOUT, ProtocolError, Tick, Time};
@@ -54,8 +55,8 @@ pub struct Session {
     output: Vec<u8>,
     started: Time,
     last_received: Time,
-    /// The name, for the hello to the next world.
-    name: PlayerName,
+    /// The hello to the next world.
+    hello_again: ClientHello,
     stats: SessionStats,
 }
 
@@ -73,31 +74,19 @@ impl Session {
     /// A session that asks to join as `name`. `map` is the map that the client already has, or
     /// [`MapHash::ANY`].
     pub fn new(name: &PlayerName, map: MapHash, now: Time) -> Self {
-        Self::with_credentials(name, map, &[], Ticket::NONE, None, now)
+        Self::with_hello(ClientHello::new(map, name), now)
     }
 
-    /// A session whose hello has a connect token (empty for none), the ticket of an earlier
-    /// connection (or [`Ticket::NONE`]), and the name of a match. Without the name of a match, the
-    /// session asks for the server's first match.
-    pub fn with_credentials(
-        name: &PlayerName,
-        map: MapHash,
-        token: &[u8],
-        ticket: Ticket,
-        match_name: Option<&MatchName>,
-        now: Time,
-    ) -> Self {
-        let hello = ClientHello::new(map, name)
-            .with_token(token)
-            .with_ticket(ticket)
-            .with_match(match_name.cloned());
+    /// A session that says this hello, which may also name a match, a connect token or the ticket
+    /// of an earlier connection, and may ask for effects.
+    pub fn with_hello(hello: ClientHello, now: Time) -> Self {
         Self {
             phase: Phase::Joining,
             framer: Framer::new(MAX_SERVER_FRAME),
+            hello_again: hello.again(),
             output: encode_client_message(&ClientMessage::Hello(hello)),
             started: now,
             last_received: now,
-            name: name.clone(),
             stats: SessionStats::default(),
         }
     }
@@ -161,10 +150,8 @@ impl Session {
             (ServerMessage::NewWorld { map, name }, Phase::Joined(_)) => {
                 self.phase = Phase::Joining;
                 self.started = now;
-                // The hello accepts any map, because that world may also be over when the hello
-                // arrives.
-                let hello = ClientHello::new(MapHash::ANY, &self.name);
-                self.output.extend(encode_client_message(&ClientMessage::Hello(hello)));
+                let hello = ClientMessage::Hello(self.hello_again.clone());
+                self.output.extend(encode_client_message(&hello));
                 Event::NewWorld { map, name }
             }
             (ServerMessage::NewWorld { .. }, _) => return Err(unexpected("new world")),
@@ -174,8 +161,8 @@ impl Session {
         Ok(Some(Some(event)))
     }
 
-    /// Handles a datagram; `None` if it was a duplicate, stale, or arrived before the server's
-    /// hello.
+    /// Handles a datagram; `None` if it has effects, was a duplicate, stale, or arrived before the
+    /// server's hello.
     ///
     /// # Errors
     /// The errors are those of [`Session::receive_stream`].
@@ -206,6 +193,17 @@ impl Session {
     pub fn next_event(&mut self, render_tick: Tick) -> Option<(Tick, MatchEvent)> {
         match &mut self.phase {
             Phase::Joined(joined) => joined.events.pop(render_tick),
+            _ => None,
+        }
+    }
+
+    /// Takes the next effect, with its tick, in the order of arrival. Effects come only to a client
+    /// whose hello asks for them ([`ClientHello::with_effects`]), and come at most once. An effect
+    /// belongs to the state of its tick: show it when you render that tick. Effects of your own
+    /// player, which you may have predicted, can be shown at once.
+    pub fn next_effect(&mut self) -> Option<(Tick, Effect)> {
+        match &mut self.phase {
+            Phase::Joined(joined) => joined.effects.pop(),
             _ => None,
         }
     }

@@ -63,6 +63,7 @@ pub struct ClientHello {
     token: Vec<u8>,
     ticket: Ticket,
     match_name: Option<MatchName>,
+    effects: bool,
 }
 
 impl ClientHello {
@@ -70,7 +71,16 @@ impl ClientHello {
     /// [`MapHash::ANY`].
     pub fn new(map: MapHash, name: &PlayerName) -> Self {
         let (name, token, ticket) = (name.as_str().to_owned(), Vec::new(), Ticket::NONE);
-        Self { version: PROTOCOL_VERSION, map, name, token, ticket, match_name: None }
+        let (match_name, effects) = (None, false);
+        Self { version: PROTOCOL_VERSION, map, name, token, ticket, match_name, effects }
+    }
+
+    /// The hello that answers [`ServerMessage::NewWorld`]. It accepts any map, because that world
+    /// may also be over when the hello arrives.
+    pub fn again(&self) -> Self {
+        let (map, name) = (MapHash::ANY, self.name.clone());
+        let (token, ticket, match_name) = (Vec::new(), Ticket::NONE, None);
+        Self { map, name, token, ticket, match_name, ..*self }
     }
 
     /// Adds a connect token. A token of more than [`MAX_TOKEN`] bytes is left out, because no
@@ -90,6 +100,11 @@ impl ClientHello {
     /// Asks for the match of this name, or for the server's first match if the name is `None`.
     pub fn with_match(self, match_name: Option<MatchName>) -> Self {
         Self { match_name, ..self }
+    }
+
+    /// Asks for the [`Effect`](crate::effects::Effect)s of the match.
+    pub fn with_effects(self, effects: bool) -> Self {
+        Self { effects, ..self }
     }
 
     /// The client's version of the protocol.
@@ -120,6 +135,11 @@ impl ClientHello {
     /// The match that the client asks for; `None` for the server's first match.
     pub fn match_name(&self) -> Option<&MatchName> {
         self.match_name.as_ref()
+    }
+
+    /// Whether the client asks for effects.
+    pub fn effects(&self) -> bool {
+        self.effects
     }
 }
 
@@ -424,22 +444,23 @@ bincode::impl_borrow_decode!(ServerHello);
 
 impl Encode for ClientHello {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        let Self { version, map, name, token, ticket, match_name } = self;
+        let Self { version, map, name, token, ticket, match_name, effects } = self;
         let match_name = match_name.as_ref().map_or("", MatchName::as_str);
-        (version, map, name, token, ticket, match_name).encode(encoder)
+        (version, map, name, token, ticket, match_name, effects).encode(encoder)
     }
 }
 
 impl<Context> Decode<Context> for ClientHello {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let (version, map, name, token, ticket, match_name) =
-            <(u32, MapHash, String, Vec<u8>, Ticket, String)>::decode(decoder)?;
+        let (version, map, name, token, ticket, match_name, effects) =
+            <(u32, MapHash, String, Vec<u8>, Ticket, String, bool)>::decode(decoder)?;
         if token.len() > MAX_TOKEN {
             return Err(DecodeError::Other("the token is too long"));
         }
         let not_a_name = |_| DecodeError::Other("not a valid match name");
         let named = (!match_name.is_empty()).then(|| match_name.parse().map_err(not_a_name));
-        Ok(Self { version, map, name, token, ticket, match_name: named.transpose()? })
+        let match_name = named.transpose()?;
+        Ok(Self { version, map, name, token, ticket, match_name, effects })
     }
 }
 

@@ -1,8 +1,9 @@
 //! The server's end of one connection. [`hello`] checks a client's hello, [`phase`] has the
-//! phases of a session.
+//! phases of a session, [`state_datagrams`] encodes what a client is sent of a state.
 
 mod hello;
 mod phase;
+mod state_datagrams;
 
 use std::num::NonZeroU16;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use obsp_sim::EntityId;
 
 use super::baselines::Baselines;
-use super::motion_schedule::OwnPlayer;
+use super::effect_schedule::EffectSchedule;
 use super::rate_limit::{ChatLimit, MismatchLimit, Verdict};
 use crate::commands::CommandDatagram;
 use crate::control::{
@@ -18,7 +19,7 @@ use crate::control::{
     MatchEvent, MatchName, PlayerName, RefusalReason, ServerHello, ServerMessage, Ticket,
     decode_client_message, encode_server_message, hello_version,
 };
-use crate::quantise::{Quantised, WorldBounds};
+use crate::quantise::WorldBounds;
 use crate::schema::Schema;
 use crate::snapshot::SnapshotCodec;
 use crate::{HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, ProtocolError, Tick, Time};
@@ -98,6 +99,12 @@ pub struct SessionStats {
     pub excess_mismatches: u64,
     /// Chat lines beyond the limit, which were dropped.
     pub excess_lines: u64,
+    /// Datagrams of effects encoded.
+    pub effect_datagrams: u64,
+    /// Effects that were sent for the first time.
+    pub effects: u64,
+    /// Effects beyond the limits of a tick or of a datagram, which were dropped.
+    pub excess_effects: u64,
 }
 
 /// The server's end of one connection. It takes bytes and the time, and returns bytes and events.
@@ -114,6 +121,8 @@ pub struct Session {
     framer: Framer,
     output: Vec<u8>,
     started: Time,
+    /// Whether the client's last hello asks for effects.
+    wants_effects: bool,
     /// The map of the client, while its hello waits for [`Session::enter_match`].
     asked_map: Option<MapHash>,
     /// When the unfinished frame began.
@@ -137,6 +146,7 @@ impl Session {
             framer: Framer::new(MAX_CLIENT_FRAME),
             output: Vec::new(),
             started: now,
+            wants_effects: false,
             asked_map: None,
             unfinished_since: None,
             last_received: now,
@@ -375,7 +385,9 @@ impl Session {
         }));
         let codec = SnapshotCodec { bounds, tick_rate, schema };
         let baselines = Box::new(Baselines::new(codec, player, tick));
-        self.phase = Phase::Joined { player, baselines };
+        let schedule = || EffectSchedule::new(bounds, player.map(|player| player.slot), tick);
+        let effects = self.wants_effects.then(schedule);
+        self.phase = Phase::Joined { player, baselines, effects };
     }
 
     /// Refuses the client, which ends the session. Does nothing unless an
@@ -432,35 +444,6 @@ impl Session {
             let tick = self.last_event;
             self.send(&ServerMessage::Event { tick, event: event.clone() });
         }
-    }
-
-    /// Computes the entities of the snapshot of `state`. This is the first half of
-    /// [`Session::encode_snapshot`]. Only callers that measure the two halves need to call it.
-    pub fn prioritize(&mut self, state: &Quantised) {
-        if let Phase::Joined { baselines, .. } = &mut self.phase {
-            baselines.prioritize(state);
-        }
-    }
-
-    /// Encodes the snapshot of `state` for this client, in at most `limit` bytes. The limit is the
-    /// size that the path carries now, or less to save bandwidth. `None` if the client has not
-    /// joined, the state is no later than the last one encoded, or the limit is below
-    /// [`crate::snapshot::MIN_SNAPSHOT`].
-    ///
-    /// An encoded snapshot may be dropped instead of sent. The session then counts it as lost.
-    pub fn encode_snapshot(
-        &mut self,
-        state: &Arc<Quantised>,
-        own: &OwnPlayer,
-        limit: usize,
-    ) -> Option<Vec<u8>> {
-        let Phase::Joined { baselines, .. } = &mut self.phase else { return None };
-        let encoded = baselines.encode(state, own, limit)?;
-        self.stats.snapshots += 1;
-        self.stats.snapshot_bytes += encoded.datagram.len() as u64;
-        self.stats.records += encoded.records as u64;
-        self.stats.postponed += encoded.postponed as u64;
-        Some(encoded.datagram)
     }
 
     /// The session's counters.

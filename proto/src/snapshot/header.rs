@@ -12,9 +12,16 @@ pub enum DatagramKind {
     Snapshot = 0,
     /// Commands, from a client.
     Commands = 1,
+    /// Effects, from the server.
+    Effects = 2,
 }
 
 impl DatagramKind {
+    /// Whether a datagram claims to be of this kind.
+    pub(crate) fn is_of(self, datagram: &[u8]) -> bool {
+        datagram.first().is_some_and(|first| first & KIND == self as u8)
+    }
+
     /// Checks that a received kind is this one.
     pub(crate) fn expect(self, kind: u32) -> Result<(), DatagramError> {
         if kind == self as u32 { Ok(()) } else { Err(DatagramError::UnknownKind { kind }) }

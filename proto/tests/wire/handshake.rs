@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use obsp_proto::control::{
     ChatLine, ClientHello, ClientMessage, ClosingReason, MAX_CLIENT_FRAME, MapHash, MapName,
-    MatchEvent, MatchNames, PlayerName, RefusalReason, ServerMessage, Ticket,
+    MatchEvent, MatchName, MatchNames, PlayerName, RefusalReason, ServerMessage, Ticket,
     decode_server_message, encode_client_message, frame,
 };
 use obsp_proto::quantise::Quantiser;
@@ -175,8 +175,8 @@ fn token_and_ticket_reach_the_server_and_its_ticket_the_client() {
     let (old, new) = (Ticket([3; 16]), Ticket([4; 16]));
     let mut server = server::Session::new(match_info(), Time::ZERO);
     let token = [1, 2, 3];
-    let mut client =
-        client::Session::with_credentials(&name, MapHash::ANY, &token, old, None, Time::ZERO);
+    let hello = ClientHello::new(MapHash::ANY, &name).with_token(&token).with_ticket(old);
+    let mut client = client::Session::with_hello(hello, Time::ZERO);
     let (events, _) = exchange(&mut server, &mut client, Time::ZERO);
     let (token, match_name) = (token.to_vec(), None);
     assert_eq!(events, [server::Event::Hello { name, token, ticket: old, match_name }]);
@@ -190,10 +190,10 @@ fn token_and_ticket_reach_the_server_and_its_ticket_the_client() {
 /// A client with this map that asks for the match `duel`, and the server's end of it.
 fn to_a_match(map: MapHash) -> (server::Session, client::Session) {
     let name = PlayerName::new("tester").unwrap();
-    let duel = "duel".parse().unwrap();
+    let duel: MatchName = "duel".parse().unwrap();
     let mut server = server::Session::new(match_info(), Time::ZERO);
-    let mut client =
-        client::Session::with_credentials(&name, map, &[], Ticket::NONE, Some(&duel), Time::ZERO);
+    let hello = ClientHello::new(map, &name).with_match(Some(duel.clone()));
+    let mut client = client::Session::with_hello(hello, Time::ZERO);
     let (events, _) = exchange(&mut server, &mut client, Time::ZERO);
     let [server::Event::Hello { match_name, .. }] = &events[..] else { panic!("{events:?}") };
     assert_eq!(*match_name, Some(duel));

@@ -3,6 +3,7 @@
 //! A failure prints its seed; `Match::new` with that seed replays it.
 
 mod delivery;
+mod effects;
 mod faults;
 mod handshake;
 mod hostile;

@@ -1,6 +1,7 @@
 //! The test vectors of `PROTOCOL.md`: the code encodes and decodes the bytes that the page
 //! prints.
 
+mod effects;
 mod messages;
 mod range_coding;
 mod snapshots;

@@ -1,4 +1,5 @@
 use glam::DVec3;
+use obsp_proto::effects::Effect;
 use obsp_proto::schema::GameEvent;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
@@ -118,6 +119,29 @@ pub enum Event {
         /// The event.
         event: GameEvent,
     },
+}
+
+impl Event {
+    /// The event as clients are shown it for a moment. `None` for events that are no effects,
+    /// because clients get them from snapshots or from the control stream.
+    pub fn effect(&self) -> Option<Effect> {
+        match *self {
+            Self::Ray { player, from, to } => Some(Effect::Ray { player: player.slot, from, to }),
+            Self::Blast { at, radius } => Some(Effect::Blast { at, radius }),
+            Self::Hurt { player, by, damage } => {
+                Some(Effect::Hurt { player: player.slot, by: by.slot, damage })
+            }
+            Self::Replaced { entity } => Some(Effect::Replaced { entity: entity.slot }),
+            Self::Spawned { .. }
+            | Self::Teleported { .. }
+            | Self::Died { .. }
+            | Self::Deployed { .. }
+            | Self::Announced { .. }
+            | Self::Said { .. }
+            | Self::Game(_)
+            | Self::Private { .. } => None,
+        }
+    }
 }
 
 impl From<obsp_sim::WorldEvent> for Event {

@@ -4,6 +4,7 @@
 mod agents;
 pub(crate) mod pacer;
 pub(crate) mod published;
+mod recent_effects;
 pub(crate) mod send_groups;
 pub(crate) mod stuck;
 

@@ -3,9 +3,10 @@
 //!
 //! Chat waits in a queue that the listener's budget
 //! pays for ([`chat_queue`]), messages wait in a bounded [`outbox`], and maps go beside all that on
-//! streams of their own ([`map_stream`]).
+//! streams of their own ([`map_stream`]). Effects go beside snapshots ([`effects`]).
 
 pub(crate) mod chat_queue;
+mod effects;
 pub(crate) mod map_stream;
 pub(crate) mod outbox;
 pub(crate) mod path_stats;
@@ -277,23 +278,29 @@ impl<'a, P: Path> Feed<'a, P> {
             network.answers.attended(Instant::now());
             return Ok(());
         };
+        let effects = self.encode_effects(update, most);
         let records = self.session.stats().records;
         let begin = Instant::now();
         self.session.prioritize(&update.state);
         let begin = network.round.spent(Part::Interest, begin);
+        let most = most - effects.as_ref().map_or(0, effects::space);
         let snapshot = self.session.encode_snapshot(&update.state, own, most);
         let begin = network.round.spent(Part::Encode, begin);
         let Some(snapshot) = snapshot else { return Ok(()) };
         network.answers.attended(begin);
         let length = snapshot.len();
-        self.budget.spend(length);
-        self.pace.sent(tick, length);
+        let both = length + effects.as_ref().map_or(0, Vec::len);
+        self.budget.spend(both);
+        self.pace.sent(tick, both);
         // A datagram that the path does not take counts as lost on the way. If the connection has
         // ended, the next read reports it.
         if self.path.send(snapshot.into()) {
             network.sent_snapshot(length, self.session.stats().records - records);
         } else {
             network.dropped(DroppedDatagram::Unsent);
+        }
+        if let Some(effects) = effects {
+            self.send_effects(effects);
         }
         network.round.spent(Part::Send, begin);
         Ok(())

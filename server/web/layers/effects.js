@@ -1,17 +1,13 @@
 /**
- * Shots, explosions and hits, each shown for a moment: those of `/effects`, and the shots of the page's
- * own player, which the page predicts.
+ * Shots, explosions and hits, each shown for a moment: those that the session or a recording has, and the
+ * shots of the page's own player, which the page predicts.
  */
 
 import { hueColour, hueOf } from "../draw/colours.js";
 import { put, stroke } from "../draw/frame.js";
-import { ofMatch } from "../link/match.js";
 
-/**
- * Milliseconds between two requests. They are less than the delay of the picture, so effects come
- * in time.
- */
-const ASK_EVERY = 100;
+/** Effects that may wait until they are shown. If the page draws nothing, the oldest are dropped. */
+const WAITING = 2048;
 
 /** Seconds for which each kind of effect is shown. */
 const SHOWN = { ray: 0.28, fired: 0.1, blast: 0.55, hurt: 0.25, replaced: 1.5 };
@@ -51,9 +47,6 @@ export class Effects {
 
   /** Forgets all effects. */
   reset() {
-    /** A new object for each match and each place in a replay. Answers for earlier ones are ignored. */
-    this.asked = {};
-    this.latest = null;
     this.waiting = [];
     this.running = [];
     /** @type {?number} slot of the page's own player */
@@ -86,7 +79,7 @@ export class Effects {
    * Takes effects of the match in. They wait until their ticks are shown, but for those of the page's own
    * player: these are shown with the next frame.
    *
-   * @param {object[]} told in order of ticks
+   * @param {object[]} told
    */
   take(told) {
     for (const effect of told) {
@@ -96,6 +89,9 @@ export class Effects {
       if (what === "ray" && isOwn && this.confirm(tick)) continue;
       (isOwn ? this.begun : this.waiting).push(effect);
     }
+    // A datagram may have been overtaken.
+    this.waiting.sort((a, b) => a.tick - b.tick);
+    this.waiting.splice(0, this.waiting.length - WAITING);
   }
 
   /** Whether a ray of the page's own player is shown already. */
@@ -112,31 +108,10 @@ export class Effects {
     this.seen(begun);
   }
 
-  /** Fetches new effects while `wanted()` is true. */
-  async run(wanted, newestTick) {
-    for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, ASK_EVERY));
-      const newest = newestTick();
-      if (!wanted() || newest === null) continue;
-      this.latest ??= newest;
-      const { asked } = this;
-      try {
-        const answer = await fetch(ofMatch(`/effects/${this.latest}`), { cache: "no-store", signal: AbortSignal.timeout(2000) });
-        const told = answer.ok ? await answer.json() : [];
-        if (asked !== this.asked) continue;
-        this.take(told);
-        this.latest = told[told.length - 1]?.tick ?? this.latest;
-      } catch {
-        // The failure is ignored: another part of the page shows trouble with the connection.
-      }
-    }
-  }
-
   /** Starts the effects that are due, up to the tick that is shown. */
   advance(tick, now) {
     if (this.running.length > 0) this.running = this.running.filter(({ what, at }) => now - at < SHOWN[what]);
     for (const effect of this.begun.splice(0)) this.begin(effect, now);
-    // Effects come in order of ticks.
     while (this.waiting[0]?.tick <= tick) this.begin(this.waiting.shift(), now);
   }
 

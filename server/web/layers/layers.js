@@ -64,8 +64,16 @@ export class Layers {
 
   /** Runs for as long as the page is open. */
   run() {
-    this.effects.run(() => this.isOn("hits") && !document.hidden, this.newestTick);
     for (const asked of Object.values(this.asked)) asked.run();
+  }
+
+  /**
+   * Takes effects that a session brought, unless nobody sees them.
+   *
+   * @param {import("../wire/effects.js").Effect[]} effects
+   */
+  take(effects) {
+    if (this.isOn("hits") && !document.hidden) this.effects.take(effects);
   }
 
   /** Forgets everything about the match. */

@@ -6,6 +6,7 @@
 import { idleCommand } from "../wire/commands.js";
 import { forgetPassword, password } from "./password.js";
 import { Framer, hello, leave, mismatch, serverMessage } from "../wire/control.js";
+import { EffectReader, hasEffects } from "../wire/effects.js";
 import { History } from "../wire/history.js";
 import { Malformed } from "../wire/range_decoder.js";
 import { chosenMatch, ofMatch } from "./match.js";
@@ -44,6 +45,8 @@ export class Ended extends Error {
  * @property {(event: object) => void} event called with each event of the match
  * @property {(snapshot: object, history: History) => void} snapshot called with each decoded
  *   snapshot
+ * @property {(effects: import("../wire/effects.js").Effect[]) => void} effects called with the effects
+ *   that a datagram brought, each once
  */
 
 /**
@@ -164,6 +167,8 @@ export class Connection {
     this.snapshots = 0;
     /** @type {?History} what the server has sent, once it has accepted the page */
     this.history = null;
+    /** @type {?EffectReader} of the present world */
+    this.effects = null;
     /** @type {?WebTransport} */
     this.web = null;
     /** @type {?WritableStreamDefaultWriter} of the control stream */
@@ -193,7 +198,7 @@ export class Connection {
       const control = await web.createBidirectionalStream();
       this.control = control.writable.getWriter();
       this.datagrams = web.datagrams.writable.getWriter();
-      await this.control.write(hello("browser", chosenMatch(), password(info)));
+      await this.control.write(hello("browser", chosenMatch(), password(info), true));
       return await Promise.race([this.hearControl(control.readable), this.hearDatagrams(web), this.closed(web)]);
     } finally {
       this.close();
@@ -244,13 +249,14 @@ export class Connection {
       case "hello":
         this.terms = message;
         this.history = new History(/** @type {any} */ (message));
+        this.effects = new EffectReader(/** @type {any} */ (message));
         this.listener.joined(message);
         break;
       case "new-world":
         // Drops the history: snapshots that still arrive are of the old world.
         this.history = null;
         this.listener.newWorld(message);
-        this.control?.write(hello("browser")).catch(() => {});
+        this.control?.write(hello("browser", "", undefined, true)).catch(() => {});
         break;
       case "refused":
         throw refusal(message);
@@ -274,7 +280,7 @@ export class Connection {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return this.closed(web);
-      // Snapshots before the hello cannot be decoded yet.
+      // Datagrams before the hello cannot be decoded yet.
       if (this.history) this.take(value, this.history);
     }
   }
@@ -286,6 +292,11 @@ export class Connection {
   take(datagram, history) {
     const mismatches = history.mismatches.length;
     this.bytes += datagram.length;
+    if (hasEffects(datagram)) {
+      const effects = this.effects?.receive(datagram, history.latest) ?? [];
+      if (effects.length > 0) this.listener.effects(effects);
+      return;
+    }
     const snapshot = history.receive(datagram);
     if (!snapshot) return;
     this.snapshots++;

@@ -75,6 +75,7 @@ export class Playing {
     if (store.own) Object.assign(store.own, this.play.facts());
     if (!view) return null;
     if (scene) this.shoot(view, scene, now);
+    this.page.layers.take(this.play.player.effects());
     this.tick = Math.floor(view.tick);
     store.tick = view.tick;
     return view;

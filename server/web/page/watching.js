@@ -13,6 +13,7 @@ export class Watching {
    * @param {(info: object) => Promise<void>} page.prepare fetches the scene that `/info` names
    * @param {() => void} page.begin forgets what was drawn, for another world
    * @param {(line: import("../store/store.js").Line) => void} page.tellLine notes the line's state
+   * @param {import("../layers/layers.js").Layers} page.layers
    */
   constructor(store, page) {
     this.store = store;
@@ -37,6 +38,7 @@ export class Watching {
       newWorld: (world) => this.newWorld(/** @type {any} */ (world)),
       event: (event) => this.hear(/** @type {import("../store/store.js").MatchEvent} */ (event)),
       snapshot: (snapshot) => this.take(snapshot),
+      effects: (effects) => this.watcher.stopped || page.layers.take(effects),
       status: (line) => page.tellLine(this.explained(line)),
     });
   }

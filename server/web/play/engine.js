@@ -115,6 +115,16 @@ export class PlayEngine extends Engine {
     while (this.exports.match_event(performance.now())) yield JSON.parse(this.text());
   }
 
+  /**
+   * The effects that have come since the last call.
+   *
+   * @returns {import("../wire/effects.js").Effect[]}
+   */
+  effects() {
+    this.exports.effects();
+    return JSON.parse(this.text());
+  }
+
   /** The entities to draw: the page's own player first, if it is in the world. */
   view() {
     const now = performance.now();

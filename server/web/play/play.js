@@ -423,7 +423,7 @@ export class Play {
   /**
    * Handles an effect that is shown and that snapshots do not contain: a ray, an explosion, a hit.
    *
-   * @param {Record<string, any>} effect of `/effects`, or a shot
+   * @param {Record<string, any>} effect of the session, or a predicted shot
    * @param {Shown[]} shown
    */
   saw({ what, player, by, from, begin, damage }, shown) {

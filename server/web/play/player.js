@@ -319,6 +319,11 @@ export class Player {
     return { tick, shown: shown.sort((a, b) => a.slot - b.slot) };
   }
 
+  /** The effects that the session has brought since the last call. */
+  effects() {
+    return this.engine?.effects() ?? [];
+  }
+
   /**
    * The buttons that were pressed since the last call, or are to be sent with the next tick, and the
    * first and the last tick that has them.

@@ -167,6 +167,22 @@ test("own hits are confirmed when they come, those of others when their tick is 
   assert.deepEqual(seen.slice(1), [["ray", 150, 5], ["hurt", 150, 5]]);
 });
 
+test("effects that were overtaken are shown with their tick", () => {
+  const { all, seen } = effects();
+  all.take([ray(5, 150), ray(5, 152)]);
+  all.take([ray(6, 151)]);
+  all.advance(151, 0);
+  assert.deepEqual(seen, [["ray", 150, 5], ["ray", 151, 6]]);
+});
+
+test("a page that draws nothing holds a bounded number of effects", () => {
+  const { all, seen } = effects();
+  for (let tick = 1; tick <= 3000; tick++) all.take([ray(5, tick)]);
+  assert.equal(all.waiting.length, 2048);
+  all.advance(953, 0);
+  assert.deepEqual(seen, [["ray", 953, 5]]);
+});
+
 test("a shot goes where the player aimed at the click", () => {
   const keys = new Keys();
   const steps = 65536 / (2 * Math.PI);

@@ -5,7 +5,7 @@
 import { readSchema } from "./fields.js";
 import { Malformed } from "./range_decoder.js";
 
-export const VERSION = 12;
+export const VERSION = 13;
 /** The longest frame of a server. A client may send 1,024 bytes. */
 const LONGEST_FRAME = 8192;
 
@@ -142,12 +142,13 @@ export class Framer {
  * @param {string} name of the client, 1 to 32 bytes
  * @param {string} [match] name of a match; empty for the server's first
  * @param {Uint8Array} [password] of the match, if it has one
+ * @param {boolean} [effects] whether the client asks for effects
  * @returns {Uint8Array} the frame that asks to join, on whatever map the match is
  */
-export function hello(name, match = "", password = new Uint8Array()) {
+export function hello(name, match = "", password = new Uint8Array(), effects = false) {
   const start = new Writer().unsigned(0).unsigned(VERSION).raw(new Array(32).fill(0)).text(name);
   // The password takes the place of a connect token. There is no ticket.
-  return start.unsigned(password.length).raw(password).raw(new Array(16).fill(0)).text(match).frame();
+  return start.unsigned(password.length).raw(password).raw(new Array(16).fill(0)).text(match).unsigned(Number(effects)).frame();
 }
 
 /** @typedef {(r: Reader) => Record<string, any>} Read */

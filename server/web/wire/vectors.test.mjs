@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { PROBABILITIES } from "./probabilities.js";
 import { idleCommand } from "./commands.js";
 import { Framer, hello, leave, mismatch, serverMessage } from "./control.js";
+import { decodeEffects, EffectReader, hasEffects } from "./effects.js";
 import { named } from "./fields.js";
 import { History } from "./history.js";
 import { Malformed, RangeDecoder } from "./range_decoder.js";
@@ -68,7 +69,7 @@ test("range coding", () => {
 
 test("messages of a client", () => {
   assert.deepEqual(hello("Bot 1"), vector("client-hello"));
-  assert.deepEqual(hello("Bot 1", "duel"), vector("client-hello-match"));
+  assert.deepEqual(hello("Bot 1", "duel", undefined, true), vector("client-hello-match"));
   const word = new TextEncoder().encode("sesame");
   const [plain, open] = [hello("Bot 1", "duel"), hello("Bot 1", "duel", word)];
   // The length of the frame, version, map and name come before the password.
@@ -86,7 +87,7 @@ test("messages of a server", () => {
   assert.deepEqual([terms.tickRate, terms.tick, terms.playerLimit], [60, 70000, 32]);
   assert.deepEqual([terms.origin, terms.bits], [TERMS.origin, TERMS.bits]);
   assert.equal(terms.mapName, "arena");
-  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 12 });
+  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 13 });
   assert.deepEqual(said("full"), { message: "refused", reason: "full", limit: 32 });
   const joined = { message: "event", tick: 70000, event: "joined", player, name: "Bot 1" };
   assert.deepEqual(said("player-joined"), joined);
@@ -275,4 +276,34 @@ test("an idle command", () => {
   assert.equal(bytes.length, 10);
   assert.deepEqual([...bytes.subarray(1, 9)], [0x7c, 0x11, 0x7a, 0x11, 0x0b, 0, 0, 0]);
   assert.equal(bytes[0] & 7, 5);
+});
+
+test("effects", () => {
+  const bytes = vector("effects");
+  assert.ok(hasEffects(bytes) && !hasEffects(vector("whole-snapshot")));
+  assert.deepEqual(decodeEffects(bytes, TERMS, 70000), [
+    { tick: 70001, what: "ray", player: 3, from: [0, 113, 25.25], to: [300.5, -512, -256] },
+    { tick: 70001, what: "hurt", player: 2, by: 3, damage: 25 },
+    { tick: 70004, what: "blast", at: [-508.875, -505.75, -246.625], radius: 120 },
+    { tick: 70004, what: "replaced", entity: 17 },
+  ]);
+});
+
+test("effects are taken once, and those of an earlier world or far too late are not", () => {
+  const bytes = vector("effects");
+  const reader = new EffectReader(TERMS);
+  assert.deepEqual(reader.receive(bytes, 70000).map(({ tick }) => tick), [70001, 70001, 70004, 70004]);
+  assert.deepEqual(reader.receive(bytes, 70000), []);
+  const at = (tick) => Uint8Array.from(bytes, (byte, i) => (i === 1 ? tick & 255 : i === 2 ? (tick >> 8) & 255 : byte));
+  // The datagram has effects of this tick, and of three ticks later.
+  assert.deepEqual(reader.receive(at(70038), 70040).map(({ tick }) => tick), [70038, 70038, 70041, 70041]);
+  assert.deepEqual(reader.receive(at(70006), 70040).map(({ tick }) => tick), [70009, 70009]);
+  assert.deepEqual(new EffectReader(TERMS).receive(at(69997), 70000), []);
+});
+
+test("damaged effects are refused", () => {
+  const bytes = vector("effects");
+  for (let length = 0; length < bytes.length; length++) assert.throws(() => decodeEffects(bytes.subarray(0, length), TERMS, 70000), Malformed);
+  assert.throws(() => decodeEffects(Uint8Array.of(...bytes, 0), TERMS, 70000), Malformed);
+  assert.throws(() => decodeEffects(Uint8Array.of(bytes[0] | 4, ...bytes.subarray(1)), TERMS, 70000), Malformed);
 });

@@ -168,7 +168,11 @@ async fn a_player_banned_while_away_loses_place_and_ticket() {
         let token = key.seal(&claims, UNIX_EPOCH.elapsed().unwrap().as_secs() + 60).unwrap();
         let connector = Connector::new(address, Trust::Loopback).unwrap();
         connector
-            .join_with(&name, MapHash::ANY, &Credentials { token, ticket, match_name: None })
+            .join_with(
+                &name,
+                MapHash::ANY,
+                &Credentials { token, ticket, ..Credentials::default() },
+            )
             .await
     };
     let line = proxy(server.udp, Line::both(Conditions::default()), 1);

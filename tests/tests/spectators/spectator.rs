@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use obsp_proto::client::{Event, Session};
 use obsp_proto::control::{
-    ClosingReason, MapHash, MatchEvent, MatchName, PlayerName, RefusalReason, Ticket,
+    ClientHello, ClosingReason, MapHash, MatchEvent, MatchName, PlayerName, RefusalReason,
 };
 use obsp_proto::quantise::QuantisedEntity;
 use obsp_proto::{Tick, Time};
@@ -58,14 +58,10 @@ impl Spectator {
         let web = Self::connect(running).await;
         let (send, receive) = web.open_bi().await.unwrap();
         let name = PlayerName::new("spectator").unwrap();
-        let session = Session::with_credentials(
-            &name,
-            MapHash::ANY,
-            &[],
-            Ticket::NONE,
-            match_name,
-            Time::ZERO,
-        );
+        let hello = ClientHello::new(MapHash::ANY, &name)
+            .with_match(match_name.cloned())
+            .with_effects(true);
+        let session = Session::with_hello(hello, Time::ZERO);
         let mut this = Self { web, send, receive, session, epoch: Instant::now() };
         while this.session.hello().is_none() {
             this.say().await;

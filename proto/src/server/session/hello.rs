@@ -10,6 +10,7 @@ impl Session {
     /// Checks a hello of the right version.
     pub(super) fn check_hello(&mut self, hello: ClientHello) -> Event {
         let match_name = hello.match_name().cloned();
+        self.wants_effects = hello.effects();
         self.asked_map = match_name.is_some().then(|| hello.map());
         if let (None, Err(reason)) = (&match_name, self.check_map(hello.map())) {
             return self.refuse_with(reason);

@@ -4,6 +4,7 @@ use obsp_sim::EntityId;
 
 use crate::Time;
 use crate::server::baselines::Baselines;
+use crate::server::effect_schedule::EffectSchedule;
 
 /// The phase of a session: what the server expects of the client next.
 #[derive(Debug)]
@@ -16,7 +17,12 @@ pub(super) enum Phase {
     /// The caller has to accept or refuse the client.
     AwaitingAnswer,
     /// In the match.
-    Joined { player: Option<EntityId>, baselines: Box<Baselines> },
+    Joined {
+        player: Option<EntityId>,
+        baselines: Box<Baselines>,
+        /// The effects to send, if the client asks for effects.
+        effects: Option<EffectSchedule>,
+    },
     /// Ended, for any reason.
     Over,
 }

@@ -29,7 +29,10 @@ fn client_messages() {
             "client-hello-again",
             ClientMessage::Hello(hello.clone().with_token(&[9, 8, 7]).with_ticket(ticket())),
         ),
-        ("client-hello-match", ClientMessage::Hello(hello.clone().with_match("duel".parse().ok()))),
+        (
+            "client-hello-match",
+            ClientMessage::Hello(hello.clone().with_match("duel".parse().ok()).with_effects(true)),
+        ),
         ("client-hello", ClientMessage::Hello(hello)),
         ("leave", ClientMessage::Leave),
         ("mismatch", ClientMessage::Mismatch { tick: 70_000 }),

@@ -97,6 +97,12 @@ catalogue! {
         "Snapshots not made because the client's budget was spent.";
     SNAPSHOT_ENTITIES = counter "game_snapshot_entities_total",
         "Entity records in the snapshots handed to the network.";
+    EFFECTS = counter "game_effects_total",
+        "Effects that clients were sent; repetitions are not counted.";
+    EFFECT_BYTES = counter "game_effect_bytes_total",
+        "Bytes of the datagrams of effects handed to the network.";
+    EFFECTS_CUT = counter "game_effects_cut_total",
+        "Effects that clients were not sent because there was no room for them.";
     DIGEST_MISMATCHES = counter "game_digest_mismatches_total",
         "Snapshots that a client decoded to another digest; should stay zero.";
     CHAT_LINES = counter "game_chat_lines_total", "Chat lines of players.";

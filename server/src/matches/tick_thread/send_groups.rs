@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use crate::common::error::RunError;
 use crate::matches::telemetry::{Part, RoundMetrics};
 use crate::matches::tick_thread::published::{PublishedState, PublishedStates};
+use crate::matches::tick_thread::recent_effects::{RecentEffects, TicksEffects};
 
 /// Players whose snapshots leave together. A default socket buffer (200 KiB), the server's or a
 /// client machine's, holds their datagrams several times over. It does not hold all datagrams that
@@ -32,6 +33,8 @@ const OLD: Duration = Duration::from_millis(12);
 pub(crate) struct SnapshotJob {
     pub(crate) state: Arc<Quantised>,
     pub(crate) published: Arc<PublishedState>,
+    /// The effects of the ticks up to this state.
+    pub(crate) effects: TicksEffects,
 }
 
 /// Hands each state to the connections, group by group, so that a tick's datagrams do not
@@ -64,12 +67,14 @@ impl SendGroups {
         metrics: &RoundMetrics,
     ) -> Result<(), RunError> {
         let mut quantiser = None;
+        let mut recent = RecentEffects::default();
         loop {
             let published = match states.recv().await {
                 Ok(published) => published,
                 Err(RecvError::Lagged(_)) => continue,
                 Err(RecvError::Closed) => return Ok(()),
             };
+            recent.note(&published);
             // While the match catches up with the clock, clients are sent every tick. A state is
             // left out only if this thread itself is late with it.
             let is_old = !states.is_empty() && published.simulated.elapsed() > OLD;
@@ -91,7 +96,8 @@ impl SendGroups {
                     tokio::time::sleep(GROUP_SPACING).await;
                 }
                 let (state, published) = (Arc::clone(&state), Arc::clone(&published));
-                group.send_replace(Some(SnapshotJob { state, published }));
+                let effects = recent.ticks();
+                group.send_replace(Some(SnapshotJob { state, published, effects }));
             }
             if !states.is_empty() {
                 // The snapshots that were just handed out leave first.

@@ -7,6 +7,7 @@ use axum::Json;
 use axum::extract::Path;
 use glam::DVec3;
 use obsp_game::Event;
+use obsp_proto::effects::Effect;
 use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -17,17 +18,13 @@ use crate::operate::page::Pages;
 /// shoots.
 const REMEMBERED: usize = 2048;
 
-/// An event that a page shows for a moment. Snapshots do not contain it.
+/// An effect in the form of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
-pub(super) enum Effect {
-    /// A ray was shot.
+enum Shown {
     Ray { player: u16, from: [f32; 3], to: [f32; 3] },
-    /// Something exploded.
     Blast { at: [f32; 3], radius: f32 },
-    /// A player lost health.
     Hurt { player: u16, by: u16, damage: u16 },
-    /// The emergency routine put a body elsewhere.
     Replaced { entity: u16 },
 }
 
@@ -36,36 +33,23 @@ pub(super) enum Effect {
 pub(super) struct Timed {
     tick: u64,
     #[serde(flatten)]
-    effect: Effect,
+    effect: Shown,
 }
 
 /// The latest effects.
 #[derive(Debug, Default)]
 pub(super) struct Effects(Mutex<VecDeque<Timed>>);
 
-impl Effect {
-    fn of(event: &Event) -> Option<Self> {
+impl From<Effect> for Shown {
+    fn from(effect: Effect) -> Self {
         let place = |at: DVec3| at.as_vec3().to_array();
-        match *event {
-            Event::Ray { player, from, to } => {
-                Some(Self::Ray { player: player.slot, from: place(from), to: place(to) })
+        match effect {
+            Effect::Ray { player, from, to } => {
+                Self::Ray { player, from: place(from), to: place(to) }
             }
-            Event::Blast { at, radius } => {
-                Some(Self::Blast { at: place(at), radius: radius as f32 })
-            }
-            Event::Hurt { player, by, damage } => {
-                Some(Self::Hurt { player: player.slot, by: by.slot, damage })
-            }
-            Event::Replaced { entity } => Some(Self::Replaced { entity: entity.slot }),
-            // These events are no effects: pages get them from snapshots and the control stream.
-            Event::Spawned { .. }
-            | Event::Teleported { .. }
-            | Event::Died { .. }
-            | Event::Deployed { .. }
-            | Event::Announced { .. }
-            | Event::Said { .. }
-            | Event::Game(_)
-            | Event::Private { .. } => None,
+            Effect::Blast { at, radius } => Self::Blast { at: place(at), radius: radius as f32 },
+            Effect::Hurt { player, by, damage } => Self::Hurt { player, by, damage },
+            Effect::Replaced { entity } => Self::Replaced { entity },
         }
     }
 }
@@ -82,7 +66,8 @@ impl Effects {
                 Err(RecvError::Closed) => pending().await,
             };
             let mut effects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            for effect in published.events.iter().filter_map(Effect::of) {
+            for effect in published.events.iter().filter_map(Event::effect) {
+                let effect = effect.into();
                 effects.push_back(Timed { tick: published.state.tick, effect });
             }
             let surplus = effects.len().saturating_sub(REMEMBERED);

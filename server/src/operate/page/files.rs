@@ -151,6 +151,7 @@ const FILES: &[File] = &files![
     "welcome.css",
     "wire/commands.js",
     "wire/control.js",
+    "wire/effects.js",
     "wire/fields.js",
     "wire/history.js",
     "wire/probabilities.js",

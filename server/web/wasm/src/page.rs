@@ -243,6 +243,12 @@ impl Page {
         true
     }
 
+    /// Outputs the effects that have come since the last call.
+    pub fn effects(&mut self) {
+        let effects = self.player.as_mut().map(Player::effects);
+        self.output = effects.unwrap_or_else(|| "[]".to_owned()).into_bytes();
+    }
+
     /// Outputs the match as it is to be drawn. Returns whether the page's own player is the first
     /// entity, and the moment in ticks.
     pub fn view(&mut self, now: f64) -> (bool, f64) {

@@ -55,6 +55,7 @@ impl Player {
         let credentials = Credentials {
             token: token.to_vec(),
             match_name: match_name.clone(),
+            effects: true,
             ..Credentials::default()
         };
         let client = Client::new(&name, MapHash::ANY, &credentials, time(now));
@@ -64,9 +65,8 @@ impl Player {
     /// Asks to join once more on a new connection. The player is the same if the server still keeps
     /// the body.
     pub fn rejoin(&mut self, now: f64) {
-        let match_name = self.match_name.clone();
-        let credentials =
-            Credentials { token: Vec::new(), ticket: self.client.ticket(), match_name };
+        let (ticket, match_name) = (self.client.ticket(), self.match_name.clone());
+        let credentials = Credentials { token: Vec::new(), ticket, match_name, effects: true };
         self.client = Client::new(&self.name, MapHash::ANY, &credentials, time(now));
     }
 
@@ -150,6 +150,13 @@ impl Player {
         let (tick, event) = self.client.next_match_event(time(now))?;
         let schema = self.client.session().hello().map(|hello| &*hello.schema);
         Some(format!(r#"{{"tick":{},{}}}"#, tick.0, event_json(&event, schema)))
+    }
+
+    /// The effects that have come since the last call, as JSON, in the form of the server's
+    /// `/effects`.
+    pub fn effects(&mut self) -> String {
+        let effects = std::iter::from_fn(|| self.client.next_effect());
+        json::list(effects.map(|(tick, effect)| view::effect(tick.0.into(), &effect)))
     }
 
     /// Appends the match as it is to be drawn: the page's own player or its vehicle first, if it is

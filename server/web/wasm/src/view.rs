@@ -2,6 +2,7 @@
 
 use glam::{DQuat, DVec3};
 use obsp_game::{Event, RunningMatch};
+use obsp_proto::effects::Effect;
 use obsp_recording::Playback;
 use obsp_sim::{EntityId, EntityState, Kind, PlayerMotion, Posture, World};
 
@@ -93,32 +94,28 @@ fn waiting(game: &dyn RunningMatch, id: EntityId) -> [f32; NUMBERS] {
     numbers
 }
 
-/// The events of the last tick, in the form of the server's `/effects`.
+/// The effects of the last tick, in the form of the server's `/effects`.
 pub(crate) fn events(tick: u64, game: &dyn RunningMatch) -> String {
-    json::list(
-        game.events()
-            .iter()
-            .filter_map(|event| Some(format!(r#"{{"tick":{tick},{}}}"#, event_json(event)?))),
-    )
+    let effects = game.events().iter().filter_map(Event::effect);
+    json::list(effects.map(|shown| effect(tick, &shown)))
 }
 
-fn event_json(event: &Event) -> Option<String> {
-    Some(match event {
-        Event::Ray { player, from, to } => format!(
-            r#""what":"ray","player":{},"from":{},"to":{}"#,
-            player.slot,
-            point(*from),
-            point(*to)
-        ),
-        Event::Blast { at, radius } => {
+/// An effect in the form of the server's `/effects`.
+pub(crate) fn effect(tick: u64, effect: &Effect) -> String {
+    let what = match effect {
+        Effect::Ray { player, from, to } => {
+            let (from, to) = (point(*from), point(*to));
+            format!(r#""what":"ray","player":{player},"from":{from},"to":{to}"#)
+        }
+        Effect::Blast { at, radius } => {
             format!(r#""what":"blast","at":{},"radius":{radius}"#, point(*at))
         }
-        Event::Hurt { player, by, damage } => {
-            format!(r#""what":"hurt","player":{},"by":{},"damage":{damage}"#, player.slot, by.slot)
+        Effect::Hurt { player, by, damage } => {
+            format!(r#""what":"hurt","player":{player},"by":{by},"damage":{damage}"#)
         }
-        Event::Replaced { entity } => format!(r#""what":"replaced","entity":{}"#, entity.slot),
-        _ => return None,
-    })
+        Effect::Replaced { entity } => format!(r#""what":"replaced","entity":{entity}"#),
+    };
+    format!(r#"{{"tick":{tick},{what}}}"#)
 }
 
 /// The contact points of awake props, in the form of the server's `/contacts`.

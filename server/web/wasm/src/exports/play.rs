@@ -75,6 +75,12 @@ pub extern "C" fn match_event(now: f64) -> bool {
     with(|page| page.match_event(now))
 }
 
+/// Outputs the effects that have come since the last call, as JSON.
+#[unsafe(no_mangle)]
+pub extern "C" fn effects() {
+    with(Page::effects);
+}
+
 /// Outputs the entities to draw, as numbers. Returns whether the page's own player is the first.
 #[unsafe(no_mangle)]
 pub extern "C" fn view(now: f64) -> bool {
