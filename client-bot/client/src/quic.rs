@@ -31,6 +31,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use obsp_proto::client::{Session, SnapshotReceived};
 use obsp_proto::control::{ChatLine, MatchEvent, Ticket};
+use obsp_proto::effects::Effect;
 use obsp_proto::{Tick, Time};
 use obsp_sim::{Command, PlayerMotion};
 use quinn::{Connection, ConnectionError, ReadError, RecvStream, SendStream, VarInt};
@@ -255,6 +256,11 @@ impl Client {
     pub fn next_event(&mut self) -> Option<(Tick, MatchEvent)> {
         let now = self.now();
         self.client.next_match_event(now)
+    }
+
+    /// The next effect with its tick: see [`crate::Client::next_effect`].
+    pub fn next_effect(&mut self) -> Option<(Tick, Effect)> {
+        self.client.next_effect()
     }
 
     /// The match as it is to be drawn now.

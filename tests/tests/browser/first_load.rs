@@ -8,8 +8,7 @@ use server::{Options, PageOptions};
 use crate::chromium::{Chromium, installed};
 use crate::{ANY_PORT, ends, options, serve};
 
-/// The bar, in bytes on the wire. It holds for everything but the match: the map, whose size differs,
-/// and effects, which the page asks for again and again.
+/// The bar, in bytes on the wire. It holds for everything but the map, whose size differs.
 const MOST: u64 = 450_000;
 
 /// The map is drawn, and the simulation is there. The page fetches that after its first picture, so
@@ -19,11 +18,10 @@ const SHOWN: &str = "globalThis.arena?.scene && arena.renderer.ground?.times > 0
 
 const PLAYS: &str = "globalThis.arena?.play?.player.isThere";
 
-/// Sums the bytes of all answers so far but effects, without the map and with it. A browser counts 300
+/// Sums the bytes of all answers so far, without the map and with it. A browser counts 300
 /// for the head of each. `files` has the page's own files.
 const FETCHED: &str = "(() => {
-    const all = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
-        .filter(({ name }) => !name.includes('/effects/'));
+    const all = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
     const sum = (answers) => answers.reduce((bytes, answer) => bytes + answer.transferSize, 0);
     const isMap = ({ name }) => /\\/(scene|maps)(\\/|$)/.test(new URL(name).pathname);
     const files = all.map(({ name }) => name.match(/\\/web\\/[0-9a-f]+\\/(.*)/)?.[1]).filter(Boolean);

@@ -53,7 +53,8 @@ const SHOOT: &str = "
             while (clicked) await sleep(3);
         }
         await sleep(1500);
-        return { ...found, open: layers.effects.predicted.length };
+        const polled = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/effects/'));
+        return { ...found, open: layers.effects.predicted.length, polled: polled.length };
     })()";
 
 #[test]
@@ -82,6 +83,7 @@ fn a_shot_is_drawn_and_heard_in_the_frame_after_the_click() {
         assert_eq!(shot["frames"], 1, "a later frame showed it: {shot}");
         assert_eq!(shot["heard"], true, "{shot}");
     }
+    assert_eq!(found["polled"], 0, "the session brings effects, so the page asks no path for them");
     // Each shot is shown once, and the server confirms all of them.
     assert_eq!((list("shown").len(), &found["open"]), (SHOTS, &Value::from(0)));
     let told: Vec<Value> = serde_json::from_str(&page(&running, "/effects/0")).unwrap();

@@ -1,5 +1,6 @@
 //! Spectators over WebTransport on the players' own port, as browsers connect.
 
+mod effects;
 mod hostile;
 mod spectator;
 

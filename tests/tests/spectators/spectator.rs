@@ -7,6 +7,7 @@ use obsp_proto::client::{Event, Session};
 use obsp_proto::control::{
     ClientHello, ClosingReason, MapHash, MatchEvent, MatchName, PlayerName, RefusalReason,
 };
+use obsp_proto::effects::Effect;
 use obsp_proto::quantise::QuantisedEntity;
 use obsp_proto::{Tick, Time};
 use obsp_sim::Command;
@@ -125,6 +126,16 @@ impl Spectator {
             if let Some(reason) = closed {
                 return reason;
             }
+        }
+    }
+
+    /// The next effect, with its tick.
+    pub(crate) async fn next_effect(&mut self) -> (Tick, Effect) {
+        loop {
+            if let Some(effect) = self.session.next_effect() {
+                return effect;
+            }
+            self.see().await;
         }
     }
 
