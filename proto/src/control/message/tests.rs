@@ -89,7 +89,8 @@ fn messages_survive_encoding_and_trailing_bytes_are_rejected() {
             ClientHello::new(MapHash::ANY, &name)
                 .with_token(&[255; MAX_TOKEN])
                 .with_ticket(Ticket([255; 16]))
-                .with_match(names(1).as_slice().first().cloned()),
+                .with_match(names(1).as_slice().first().cloned())
+                .with_effects(true),
         ),
         ClientMessage::Leave,
         ClientMessage::Mismatch { tick: 70_000 },
@@ -115,12 +116,13 @@ fn a_match_that_no_server_can_have_is_rejected() {
     let name = PlayerName::new("a").unwrap();
     let hello = ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name));
     let mut content = encode_client_message(&hello).split_off(2);
-    // The name of the match is last, and empty.
-    assert_eq!(content.pop(), Some(0));
+    // The name of the match, which is empty, and the wish for effects come last.
+    assert_eq!(content.split_off(content.len() - 2), [0, 0]);
     for bad in [&b"a b"[..], b"\"", &[b'x'; 33], &[0xff]] {
         let mut content = content.clone();
         content.push(bad.len() as u8);
         content.extend(bad);
+        content.push(0);
         let decoded = decode_client_message(&content);
         assert!(matches!(decoded, Err(MessageError::Undecodable { .. })), "{decoded:?}");
     }
@@ -130,6 +132,17 @@ fn a_match_that_no_server_can_have_is_rejected() {
     content[2] += 1;
     content.extend([1, b'a']);
     let decoded = decode_server_message(&content);
+    assert!(matches!(decoded, Err(MessageError::Undecodable { .. })), "{decoded:?}");
+}
+
+#[test]
+fn a_wish_for_effects_that_is_neither_yes_nor_no_is_rejected() {
+    let name = PlayerName::new("a").unwrap();
+    let hello = ClientHello::new(MapHash::ANY, &name).with_effects(true);
+    let mut content = encode_client_message(&ClientMessage::Hello(hello)).split_off(2);
+    assert_eq!(content.pop(), Some(1));
+    content.push(2);
+    let decoded = decode_client_message(&content);
     assert!(matches!(decoded, Err(MessageError::Undecodable { .. })), "{decoded:?}");
 }
 
