@@ -10,7 +10,6 @@ use obsp_proto::effects::{Effect, TickEffects};
 use obsp_proto::quantise::Quantiser;
 use obsp_proto::server::OwnPlayer;
 use obsp_proto::{Tick, Time, client, server};
-use obsp_sim::EntityId;
 
 use crate::delivery::seeds;
 use crate::link::{Impairments, Link};
@@ -18,7 +17,7 @@ use crate::random::Random;
 use crate::scene::Scene;
 use crate::staged_match::{exchange, match_info};
 
-/// A server session, and a client session that asks for effects and has joined it.
+/// A server session, and the session of a spectator, who is sent all effects that happen.
 struct Match {
     scene: Scene,
     server: server::Session,
@@ -43,7 +42,7 @@ impl Match {
         let mut server = server::Session::new(match_info(), Time::ZERO);
         let mut client = client::Session::with_hello(hello, Time::ZERO);
         exchange(&mut server, &mut client, Time::ZERO);
-        server.accept(EntityId { slot: 0, generation: 1 }, Tick(0));
+        server.accept_spectator(Tick(0));
         exchange(&mut server, &mut client, Time::ZERO);
         Self {
             scene: Scene::new(seed, 4, 10),
@@ -178,7 +177,7 @@ fn the_hello_to_the_next_world_asks_again_and_the_old_effects_are_void() {
     game.server.change_world(game.now, match_info());
     exchange(&mut game.server, &mut game.client, game.now);
     exchange(&mut game.server, &mut game.client, game.now);
-    game.server.accept(EntityId { slot: 0, generation: 1 }, Tick(6));
+    game.server.accept_spectator(Tick(6));
     exchange(&mut game.server, &mut game.client, game.now);
     (0..5).for_each(|_| game.tick(Vec::new()));
     assert!(game.taken.is_empty());

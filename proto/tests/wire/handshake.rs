@@ -31,8 +31,8 @@ fn receive_hello(version: u8, name: &str) -> (server::Session, Vec<server::Event
     content.extend([0; 32]);
     content.push(name.len() as u8);
     content.extend(name.as_bytes());
-    // No token, no ticket, no match.
-    content.extend([0; 1 + 16 + 1]);
+    // No token, no ticket, no match, no effects.
+    content.extend([0; 1 + 16 + 1 + 1]);
     let events =
         server.receive_stream(Time::ZERO, &frame(&content, MAX_CLIENT_FRAME).unwrap()).unwrap();
     (server, events)

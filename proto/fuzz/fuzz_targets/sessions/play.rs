@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use glam::{DQuat, DVec3, Vec3};
-use obsp_proto::control::{ClosingReason, MapHash, MapName, MatchEvent, PlayerName};
+use obsp_proto::control::{ClientHello, ClosingReason, MapHash, MapName, MatchEvent, PlayerName};
+use obsp_proto::effects::{Effect, TickEffects};
 use obsp_proto::quantise::{Quantiser, WorldBounds};
 use obsp_proto::schema::{Field, FieldValues, MatchValues, Schema, SchemaParts};
 use obsp_proto::server::{MatchInfo, OwnPlayer};
@@ -102,6 +103,15 @@ fn values(schema: &Schema, state: &State) -> MatchValues {
     }
 }
 
+/// This many effects of a tick, if there are any.
+fn effects(tick: u64, count: u8) -> Vec<Arc<TickEffects>> {
+    let along = (tick % 1000) as f64;
+    let ray = Effect::Ray { player: 0, from: DVec3::ZERO, to: DVec3::X * along };
+    let effects = vec![ray; count.into()];
+    let of_tick = || Arc::new(TickEffects { tick: Tick(tick as u32), effects });
+    (count > 0).then(of_tick).into_iter().collect()
+}
+
 /// Runs the bytes. Returns how many motions with no, one and two touched bodies arrived.
 ///
 /// # Panics
@@ -113,7 +123,9 @@ pub(crate) fn play(bytes: &[u8]) -> [u32; AuthoritativeMotion::MAX_TOUCHED + 1] 
     let player = EntityId { slot: 0, generation: 0 };
     let mut now = Time::ZERO;
     let mut server = server::Session::new(Arc::new(match_info), now);
-    let mut client = client::Session::new(&PlayerName::new("fuzz").unwrap(), MapHash::ANY, now);
+    let name = PlayerName::new("fuzz").unwrap();
+    let hello = ClientHello::new(MapHash::ANY, &name).with_effects(true);
+    let mut client = client::Session::with_hello(hello, now);
     let mut quantiser = Quantiser::new(bounds);
     let mut tick = 0_u64;
     let mut damaged = false;
@@ -154,6 +166,13 @@ pub(crate) fn play(bytes: &[u8]) -> [u32; AuthoritativeMotion::MAX_TOUCHED + 1] 
                     }
                     assert!(damaged || received.is_ok(), "{received:?}");
                 }
+                let shots = effects(tick, argument % 5);
+                let datagram = server.encode_effects(&state, &shots, limit - MIN_SNAPSHOT);
+                if let Some(datagram) = datagram.filter(|_| argument % 3 > 0) {
+                    assert!(datagram.len() <= limit - MIN_SNAPSHOT);
+                    let received = client.receive_datagram(now, &datagram);
+                    assert!(damaged || received == Ok(None), "{received:?}");
+                }
             }
             6 => {
                 let length = Duration::from_millis(u64::from(*argument) * 4);
@@ -180,6 +199,9 @@ pub(crate) fn play(bytes: &[u8]) -> [u32; AuthoritativeMotion::MAX_TOUCHED + 1] 
             _ => server.send_event(Tick(u32::from(*argument)), &MatchEvent::Left { player }),
         }
         while client.next_event(Tick(tick as u32)).is_some() {}
+        while let Some((of, _)) = client.next_effect() {
+            assert!(damaged || u64::from(of.0) <= tick);
+        }
         let _ = client.entities().count();
     }
     motions
