@@ -283,7 +283,7 @@ impl<'a, P: Path> Feed<'a, P> {
         let begin = Instant::now();
         self.session.prioritize(&update.state);
         let begin = network.round.spent(Part::Interest, begin);
-        let most = most - effects.as_ref().map_or(0, effects::space);
+        let most = most - effects.as_deref().map_or(0, effects::space);
         let snapshot = self.session.encode_snapshot(&update.state, own, most);
         let begin = network.round.spent(Part::Encode, begin);
         let Some(snapshot) = snapshot else { return Ok(()) };

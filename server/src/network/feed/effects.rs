@@ -9,7 +9,7 @@ use super::{DroppedDatagram, Feed, Path, SnapshotJob};
 const FRAME: usize = 12;
 
 /// Bytes that a snapshot has less room because of these effects.
-pub(super) fn space(effects: &Vec<u8>) -> usize {
+pub(super) fn space(effects: &[u8]) -> usize {
     effects.len() + FRAME
 }
 
