@@ -80,13 +80,7 @@ fn a_correction_is_carried_through_all_later_commands() {
     for tick in 3..=6 {
         expected = map
             .predictor
-            .step(
-                expected,
-                wandering(tick),
-                (SECONDS, &MovementSets::default()),
-                &mut [],
-                &[],
-            )
+            .step(expected, wandering(tick), (SECONDS, &MovementSets::default()), &mut [], &[])
             .motion;
     }
     assert_eq!(prediction.motion(), Some((Tick(6), expected)));

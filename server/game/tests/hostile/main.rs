@@ -17,8 +17,8 @@ use glam::DVec3;
 use obsp::Spaces;
 use obsp::model::{Model, shipped};
 use obsp_game::{
-    Audience, Event, Field, Game, Match, Replicated, Respawn, RunningMatch, Subject, Values,
-    VolumeId, WorldMut,
+    Audience, Event, Field, Game, Match, PlayerInfo, Replicated, Respawn, RunningMatch, Subject,
+    Values, VolumeId, WorldMut,
 };
 use obsp_sim::audit::Audit;
 use obsp_sim::{Buttons, Command, Config, EntityId, MovementParameters, PlayerKind, Random, World};
@@ -279,10 +279,17 @@ fn play(map: &Arc<obsp::Map>, audit: &mut Audit, seed: u64, saved: bool) -> (u64
     for tick in 0..TICKS {
         match keys.below(6) {
             0 | 1 => players.extend(game.join_as(PlayerKind::Box)),
-            2 => players.extend(game.join_as(PlayerKind::Hovertank)),
+            2 => {
+                let info = PlayerInfo::named("Ann\n".repeat(keys.below(40) as usize));
+                players.extend(game.join(PlayerKind::Hovertank, info));
+            }
             3 if !players.is_empty() => {
                 let index = keys.below(players.len() as u64) as usize;
                 game.leave(players.swap_remove(index));
+            }
+            4 if !players.is_empty() => {
+                let index = keys.below(players.len() as u64) as usize;
+                game.say(players[index], ["hello", "", "\0"][keys.below(3) as usize]);
             }
             _ => {}
         }
