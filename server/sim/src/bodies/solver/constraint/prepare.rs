@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use super::{ConstraintPoint, ContactConstraint, Velocities};
 use crate::bodies::contact::{Pair, tangents};
+use crate::bodies::impulse::LEAST_RESPONSE;
 use crate::bodies::solver::body::{Bodies, SolverBody, padded};
 use crate::bodies::solver::lanes::{
     LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part,
@@ -144,6 +145,10 @@ impl ContactConstraint {
             torques[k] = anchors[k].cross(axis);
             spins[k] = self.inverse_inertias[k] * torques[k];
             response += torques[k].dot(spins[k]);
+        }
+        if self.free.is_some() {
+            let free = self.inverse_masses[0] + self.inverse_masses[1];
+            response = response & response.simd_ge(free * LEAST_RESPONSE);
         }
         (torques, spins, inverse_or_zero(response))
     }
