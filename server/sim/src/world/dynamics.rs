@@ -45,6 +45,14 @@ impl World {
             entity.velocity = locked.translation(entity.velocity);
             entity.angular = locked.rotation(entity.angular);
         });
+        // The impulses of the last tick were those of the mass before. A light body would be shot
+        // off by those of a heavy one.
+        let touches = |slot: u16| slot == id.slot;
+        for pair in &mut self.pairs {
+            if touches(pair.key.body) || pair.key.other.entity().is_some_and(touches) {
+                pair.points.iter_mut().for_each(|point| point.impulse = [0.0; 3]);
+            }
+        }
         Ok(())
     }
 
