@@ -138,6 +138,7 @@ test("a snapshot of whole entities", () => {
     crouching: false,
     grounded: true,
     jumpHeld: false,
+    movement: 5,
     sincePushed: 3,
     touched: [
       { slot: 17, asleep: true, ...place, velocity: [0, 0, 0], spin: [0, 0, 0] },
