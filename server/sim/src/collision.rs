@@ -1,7 +1,8 @@
 //! Geometry of moving convex parts, without entities: where bodies are (`pose`), which parts they
-//! have (`shape`), how they spin (`top`), how far apart two parts are (`separation`), which point of
-//! a body is nearest (`nearest`), which bodies may be near each other (`grid`, `broad_phase`), which
-//! pairs cheap tests prove apart (`cascade`), and when two moving parts first come too near (`time_of_impact`).
+//! have (`shape`), how they spin (`top`), how far apart two parts are (`separation`), which point
+//! of a body is nearest (`nearest`), which bodies may be near each other (`grid`, `broad_phase`),
+//! which pairs cheap tests prove apart (`cascade`), and when two moving parts first come too near
+//! (`time_of_impact`).
 
 pub(crate) mod broad_phase;
 pub(crate) mod cascade;
