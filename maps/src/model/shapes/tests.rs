@@ -89,7 +89,7 @@ fn area(on: &[DVec3], normal: DVec3) -> f64 {
                 let beside = (p - a).cross(along).length() <= 1e-9 * (1.0 + a.length());
                 beside && (p - a).dot(along) < -1e-12
             };
-            !on.iter().any(|p| beyond(p))
+            !on.iter().any(beyond)
         });
         if let Some(b) = farthest.filter(|_| is_corner) {
             area += (a - middle).cross(b - middle).length() * 0.5;
