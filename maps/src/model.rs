@@ -4,8 +4,8 @@
 //! is a convex polygon. The module `shapes` makes such texts from points and sizes.
 //! [`Model::from_obj`] checks that the surface is closed, oriented outward, made of flat convex
 //! polygons and does not intersect itself. Then it integrates the mass properties, moves the centre
-//! of mass to the origin, and cuts the inside into convex parts by a polygon BSP. Polygons and parts
-//! describe exactly the same solid: collision tests use the parts.
+//! of mass to the origin, and cuts the inside into convex parts by a polygon BSP. Polygons and
+//! parts describe exactly the same solid: collision tests use the parts.
 
 mod crossing;
 mod error;
@@ -67,8 +67,8 @@ const VOLUME_TOLERANCE: f64 = 1e-7;
 const LARGE: usize = 128;
 
 /// Maximum number of polygons at all nodes of a concave model's tree together. A surface with folds
-/// everywhere would otherwise take minutes, and fill the memory with the pieces of its polygons. 1,024
-/// polygons never come near this number unless each plane cuts hundreds of others.
+/// everywhere would otherwise take minutes, and fill the memory with the pieces of its polygons.
+/// 1,024 polygons never come near this number unless each plane cuts hundreds of others.
 const MAX_STEPS: usize = 1 << 20;
 
 impl Model {

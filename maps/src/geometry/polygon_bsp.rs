@@ -55,8 +55,8 @@ impl PolygonBsp {
         Self::build_within(polygons, usize::MAX).unwrap_or_default()
     }
 
-    /// Builds the tree like [`build`](Self::build). `None` if the polygons at all nodes together are
-    /// more than `most`. Those of a convex body count once.
+    /// Builds the tree like [`build`](Self::build). `None` if the polygons at all nodes together
+    /// are more than `most`. Those of a convex body count once.
     pub(crate) fn build_within(polygons: Vec<(Plane, Winding)>, most: usize) -> Option<Self> {
         let mut tree = Self { nodes: Vec::new(), root: Child::Empty, fragments: 0 };
         let mut visited = 0;

@@ -33,8 +33,8 @@ impl Winding {
         }
     }
 
-    /// [`clipped_behind`](Self::clipped_behind) without a copy of a winding that is wholly behind the
-    /// plane.
+    /// [`clipped_behind`](Self::clipped_behind) without a copy of a winding that is wholly behind
+    /// the plane.
     pub(crate) fn clipped(self, plane: &Plane) -> Option<Self> {
         if self.vertices.iter().all(|&v| plane.signed_distance(v) <= ON_PLANE) {
             return Some(self);

@@ -120,8 +120,8 @@ pub enum ModelError {
     /// The surface has so many folds that cutting it into convex parts would take too long.
     #[error(
         "model {model}.obj: its {polygons} polygons are not convex, and cutting them into convex \
-         parts takes more than {} steps, which is the limit; the surface may be rough, or have many \
-         folds: smooth it, use fewer polygons, or make several models of it",
+         parts takes more than {} steps, which is the limit; the surface may be rough, or have \
+         many folds: smooth it, use fewer polygons, or make several models of it",
         super::MAX_STEPS
     )]
     TooJagged {

@@ -21,8 +21,8 @@ pub(super) const REACH: f64 = 1024.0;
 /// visits all corners of its convex parts, so even this many are far too many for most games.
 pub(super) const MAX_POLYGONS: usize = 8192;
 
-/// Maximum number of corners of all polygons together. By Euler's formula, [`MAX_POLYGONS`] polygons
-/// have fewer than six times as many corners, unless some corners lie within edges.
+/// Maximum number of corners of all polygons together. By Euler's formula, [`MAX_POLYGONS`]
+/// polygons have fewer than six times as many corners, unless some corners lie within edges.
 pub(super) const MAX_CORNERS: usize = 8 * MAX_POLYGONS;
 
 /// A fault of the text, and the word that shows the fault.

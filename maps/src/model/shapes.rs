@@ -48,7 +48,8 @@ impl Model {
     ///
     /// # Errors
     /// [`ModelError::BadPoint`] for a point that is not finite, or is more than 1,024 units from the
-    /// middle of all points. [`ModelError::NoVolume`] if all points lie within 1/2048 unit of one plane.
+    /// middle of all points. [`ModelError::NoVolume`] if all points lie within 1/2048 unit of one
+    /// plane.
     /// [`ModelError::TooComplex`] if the hull has more than 8,192 polygons.
     pub fn convex_hull(name: &str, points: &[DVec3]) -> Result<Self, ModelError> {
         let (mut points, unit) = whole_numbers(name, points)?;

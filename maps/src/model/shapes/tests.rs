@@ -89,7 +89,7 @@ fn area(on: &[DVec3], normal: DVec3) -> f64 {
                 let beside = (p - a).cross(along).length() <= 1e-9 * (1.0 + a.length());
                 beside && (p - a).dot(along) < -1e-12
             };
-            !on.iter().any(|p| beyond(p))
+            !on.iter().any(beyond)
         });
         if let Some(b) = farthest.filter(|_| is_corner) {
             area += (a - middle).cross(b - middle).length() * 0.5;
@@ -119,8 +119,10 @@ proptest! {
             Ok(model) => {
                 is_hull(&model, &moved);
                 prop_assert!((model.volume() / expected - 1.0).abs() < 1e-5);
-                // Each plane is one face, so its polygons have no neighbour in the same plane.
-                prop_assert_eq!(model.polygons().len(), model.parts()[0].faces().len());
+                // Where rounding moves no point, each plane is one face.
+                let (polygons, faces) = (model.polygons().len(), model.parts()[0].faces().len());
+                let is_exact = scale.fract() == 0.0;
+                prop_assert!(polygons == faces || polygons > faces && !is_exact);
             }
             Err(ModelError::NoVolume { .. }) => prop_assert!(expected.abs() < 1e-9, "{}", expected),
             Err(error) => prop_assert!(false, "{}", error),

@@ -18,8 +18,8 @@ use crate::threads::Threads;
 const MIN_GATHERED: u64 = 100;
 
 /// Moves all awake bodies by a tick. `pairs` holds the pairs of the last tick, and afterwards those
-/// of this one. Returns the slots of bodies that already overlapped something before they moved, and
-/// the impulses by which the guard stopped bodies.
+/// of this one. Returns the slots of bodies that already overlapped something before they moved,
+/// and the impulses by which the guard stopped bodies.
 pub(crate) fn step(
     map: &obsp::Map,
     shapes: &Shapes,

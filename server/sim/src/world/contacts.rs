@@ -1,5 +1,5 @@
-//! The contacts of the last tick: of all bodies, to draw them, and of one body, with the impulses that
-//! it took there.
+//! The contacts of the last tick: those of all bodies, to draw them, and those of one body, with
+//! the impulses that it took there.
 
 use glam::DVec3;
 

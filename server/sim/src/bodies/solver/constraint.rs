@@ -58,6 +58,8 @@ pub(super) struct ConstraintPoint {
     pub(super) impact_speed: Lanes,
     /// Maximum normal impulse of any sub-step: zero if the bodies did not touch.
     pub(super) max_normal_impulse: Lanes,
+    /// Sum of the normal impulses of all sub-steps. The solver does not depend on it.
+    pub(super) taken: Lanes,
 }
 
 impl ConstraintPoint {
@@ -117,13 +119,13 @@ impl ContactConstraint {
         })
     }
 
-    /// The impulse along the normal that the pair in a lane took at each of its points.
+    /// The impulse along the normal that the pair in a lane took in the tick at each of its points.
     pub(super) fn taken(
         &self,
         points: &[ConstraintPoint],
         lane: usize,
     ) -> impl Iterator<Item = f32> {
-        points[self.points.clone()].iter().map(move |point| point.impulses[0].to_array()[lane])
+        points[self.points.clone()].iter().map(move |point| point.taken.to_array()[lane])
     }
 
     /// Applies the impulses of the last tick.

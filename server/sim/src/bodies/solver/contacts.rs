@@ -91,6 +91,10 @@ impl Contacts {
         self.impacts.act_between(&self.constraints, &mut self.points, bodies);
         self.meet(bodies, steps, &Pass::Meet);
         self.solve(bodies, steps, &Pass::Relax);
+        // Each sub-step applies the impulses of the last one again, and changes them.
+        for point in &mut self.points {
+            point.taken += point.impulses[0];
+        }
     }
 
     fn solve(&mut self, bodies: &mut Bodies, steps: SubSteps, pass: &Pass) {
@@ -115,7 +119,13 @@ impl Contacts {
 
     /// Applies restitution to the points that took an impact.
     pub(super) fn bounce(&mut self, bodies: &mut Bodies) {
+        for point in &mut self.points {
+            point.taken -= point.impulses[0];
+        }
         self.impacts.bounce(&self.constraints, &mut self.points, &mut bodies.velocities);
+        for point in &mut self.points {
+            point.taken += point.impulses[0];
+        }
     }
 
     /// Writes the impulses into the pairs. The next tick begins with them.

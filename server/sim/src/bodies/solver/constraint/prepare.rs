@@ -121,6 +121,7 @@ impl ContactConstraint {
             separation,
             impact_speed,
             max_normal_impulse: Lanes::ZERO,
+            taken: Lanes::ZERO,
         }
     }
 
