@@ -313,7 +313,7 @@ fn ask(id: EntityId, world: &mut WorldMut<'_>) {
     world.touching(id);
     world.keeps_touching(id, hit.entity.unwrap_or(id));
     world.in_sight(from, to);
-    let counts = |entity: EntityId| entity.slot % 2 == 0;
+    let counts = |entity: EntityId| entity.slot.is_multiple_of(2);
     assert!(world.cast_ray_where(from, to, counts).fraction <= 1.0);
     for hit in world.cast_ray_all(from, to, counts) {
         assert!((0.0..=1.0).contains(&hit.fraction), "{hit:?}");

@@ -167,7 +167,7 @@ fn add_dynamics(hash: &mut Hash, own: &OwnDynamics) {
         add_numbers(hash, &force.to_array());
         add_numbers(hash, &torque.to_array());
     }
-    kept.into_iter().for_each(|kept| add_numbers(hash, &kept.to_array()));
+    kept.iter().for_each(|kept| add_numbers(hash, &kept.to_array()));
 }
 
 fn add_id(hash: &mut Hash, id: EntityId) {
