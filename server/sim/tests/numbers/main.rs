@@ -21,8 +21,8 @@ use obsp_sim::audit::{Audit, Passages};
 use obsp_sim::query::{self, ContactSearch, Contacts, Cut, Heat, Passing, Solid, Thing, Way};
 use obsp_sim::{
     BodyMass, BodyParameters, Buttons, Command, Config, EntityId, EntityState, ForceSpan, Kind,
-    LockedAxes, MissileMotion, ModelId, MovementParameters, PlayerKind, Posture, Random,
-    Relocation, Resolution, Stages, State, SweptShape, World,
+    LockedAxes, MissileMotion, ModelId, MovementParameters, MovementSets, Nearest, PlayerKind,
+    Posture, Random, Relocation, Resolution, Stages, State, SweptShape, World,
 };
 
 /// Types of parameters that hold numbers.
@@ -260,6 +260,23 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
             let is_set = world.set_movement(parameters).is_ok();
             assert_eq!(is_set, MovementParameters::from_array(numbers).is_ok());
         }
+        "MovementSets::from_numbers" | "MovementSets::with" => {
+            let numbers = MovementParameters::default().to_array().map(|usual| n.f64(usual));
+            let is_sound = MovementParameters::from_array(numbers).is_ok();
+            let usual = MovementParameters::default().to_array();
+            assert_eq!(MovementSets::from_numbers(numbers, &[]).is_ok(), is_sound);
+            let other = [("other".to_owned(), numbers)];
+            let sets = MovementSets::from_numbers(usual, &other);
+            assert_eq!(sets.is_ok(), is_sound);
+            if let Ok(parameters) = MovementParameters::from_array(numbers) {
+                assert!(MovementSets::default().with("other", parameters).is_ok());
+            }
+            sets.into_iter().for_each(|sets| {
+                let set = sets.find("other").expect("it was given");
+                world.set_movement_sets(sets).expect("the usual numbers are sound");
+                _ = world.set_player_movement(scene.player, set);
+            });
+        }
         "World::set_budget" => world.set_budget(Some(n.whole(9, u32::MAX.into()) as u32)),
         "World::set_budget_per_second" => {
             world.set_budget_per_second(Some(n.whole(9, u32::MAX.into()) as u32));
@@ -322,8 +339,9 @@ fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
                 assert!(near.at.is_finite() && near.distance <= within, "{near:?}");
                 assert!(at.is_finite() && within.is_finite());
             }
-            let is_body = near.is_some_and(|near| near.entity == Some(scene.body));
-            assert!(!n.are_usual() || is_body, "{near:?}");
+            // The top of the body below the point is ten units away.
+            let is_body = |near: Nearest| near.entity.is_some() && near.distance < 10.5;
+            assert!(!n.are_usual() || near.is_some_and(is_body), "{near:?}");
         }
         "World::in_sight" => {
             let (from, to) = (vector(n, [0.0, 0.0, 90.0]), vector(n, [300.0, 200.0, 90.0]));
