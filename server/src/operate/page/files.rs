@@ -319,7 +319,7 @@ mod tests {
             // The module for replays also reads recordings. A page loads it only when someone
             // rewinds.
             let (packed, unpacked) =
-                if name.contains("replay") { (430_000, 1_080_000) } else { (400_000, 1_000_000) };
+                if name.contains("replay") { (460_000, 1_150_000) } else { (400_000, 1_000_000) };
             // The last four bytes of a gzip file hold its uncompressed size.
             assert!(module.len() <= packed, "{name}: {} bytes", module.len());
             let whole = u32::from_le_bytes(*module.last_chunk().unwrap());
