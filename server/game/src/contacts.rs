@@ -3,7 +3,7 @@
 use obsp_sim::EntityId;
 
 use crate::game::Game;
-use crate::running::Match;
+use crate::game_match::Match;
 
 impl<G: Game> Match<G> {
     /// Reports to the game which entities have entered or left its volumes, and which touches of

@@ -16,12 +16,14 @@
 //! digests everywhere. A game reads no clock and does no I/O. It takes its randomness from
 //! [`WorldMut::random`].
 
+mod any_game;
 pub mod arena;
 mod chat;
 mod contacts;
 mod event;
 mod game;
 mod game_file;
+mod game_match;
 mod per_entity;
 mod player_info;
 mod replicated;
@@ -31,6 +33,7 @@ mod volumes;
 mod with_file;
 mod world_mut;
 
+pub use any_game::AnyGame;
 pub use chat::Audience;
 pub use event::Event;
 pub use game::{Game, Respawn};
@@ -38,12 +41,13 @@ pub use game_file::{
     Blast, GAME_FILE, GameFile, GameFileError, MAX_GAME_FILE, PlayerParameters, Ray, Thrown,
     Weapon, WeaponKey, WeaponKind, Weapons,
 };
+pub use game_match::Match;
 pub use obsp_proto::control::Vitals;
 pub use obsp_proto::schema::{EventError, Field, GameEvent, MatchValues, Schema, SchemaError};
 pub use per_entity::PerEntity;
 pub use player_info::PlayerInfo;
 pub use replicated::{Replicated, Subject, Values};
-pub use running::{AnyGame, Match, RunningMatch};
+pub use running::RunningMatch;
 pub use save::LoadMatchError;
 pub use volumes::VolumeId;
 pub use world_mut::WorldMut;

@@ -10,10 +10,12 @@ use obsp_proto::game_data::{GameData, GameDataError};
 use obsp_proto::schema::{Schema, SchemaError};
 use obsp_sim::{Config, MovementSets, SetupError, World};
 
+use crate::any_game::AnyGame;
 use crate::game::Game;
 use crate::game_file::GameFile;
+use crate::game_match::Match;
 use crate::replicated::schema;
-use crate::running::{AnyGame, Match, RunningMatch};
+use crate::running::RunningMatch;
 use crate::save::{self, LoadMatchError};
 
 /// A game and the file that its matches are set up by.
