@@ -56,10 +56,13 @@ pub struct Model {
     bounds: Aabb,
 }
 
-/// Largest relative difference between the volume of the parts and the volume of the surface. The
-/// tolerances of a small model's planes and corners leave such a difference. The volume of any part
-/// is far greater.
+/// Largest relative difference between the volume of the parts and the volume of the surface.
 const VOLUME_TOLERANCE: f64 = 1e-7;
+
+/// Largest such difference for each square unit of the surface, in units: the tolerance of planes and
+/// corners, which counts for more than [`VOLUME_TOLERANCE`] on models of less than 60 units. The
+/// volume of any part is far greater than both.
+const FACE_TOLERANCE: f64 = 1e-6;
 
 /// A convex model of more polygons than this takes the corners of its part from its polygons. A
 /// smaller one cuts the part out of space by its planes, which rounds the corners a little
@@ -120,7 +123,8 @@ impl Model {
             Some(solid) => PolygonBsp::of_convex(solid, surface.len()),
             None => PolygonBsp::build_within(surface, MAX_STEPS).ok_or_else(jagged)?,
         };
-        let parts = convex_parts(name, &bsp, whole, mass.volume)?;
+        let area: f64 = polygons.iter().map(|polygon| polygon.winding.area()).sum();
+        let parts = convex_parts(name, &bsp, whole, (mass.volume, area))?;
         let corners = || polygons.iter().flat_map(|p| p.winding.vertices.iter().copied());
         Ok(Self {
             name: name.to_owned(),
@@ -238,7 +242,7 @@ fn convex_parts(
     name: &str,
     bsp: &PolygonBsp,
     whole: Option<ConvexSolid>,
-    volume: f64,
+    (volume, area): (f64, f64),
 ) -> Result<Vec<ConvexSolid>, ModelError> {
     let broken = |detail: String| ModelError::Nested { model: name.to_owned(), detail };
     let cells = || {
@@ -249,7 +253,7 @@ fn convex_parts(
         whole.map_or_else(cells, |whole| Ok(vec![whole]));
     let parts = parts.map_err(|e| broken(format!("one of them is not valid: {e}")))?;
     let sum: f64 = parts.iter().map(ConvexSolid::volume).sum();
-    if (sum - volume).abs() > volume * VOLUME_TOLERANCE {
+    if (sum - volume).abs() > (volume * VOLUME_TOLERANCE).max(area * FACE_TOLERANCE) {
         return Err(broken(format!("{sum} of {volume} cubic units")));
     }
     Ok(parts)

@@ -181,6 +181,10 @@ fn within(
 /// Points as whole numbers of a unit about their middle, and that unit. The unit is a power of two,
 /// so the numbers times the unit are exact in an `f32`.
 fn whole_numbers(name: &str, points: &[DVec3]) -> Result<(Vec<Point>, f64), ModelError> {
+    if let Some(index) = points.iter().position(|point| !point.is_finite()) {
+        let point = points[index];
+        return Err(ModelError::BadPoint { model: name.to_owned(), index, point });
+    }
     let bounds = Aabb::around(points.iter().copied());
     let middle = bounds.min * 0.5 + bounds.max * 0.5;
     let mut reach = f64::MIN_POSITIVE;

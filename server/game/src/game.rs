@@ -113,6 +113,13 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// `world.map().entities()`.
     fn set_up(&self, world: &mut WorldMut<'_>) -> Self::State;
 
+    /// Whether the game uses the numbers of players' connect tokens
+    /// ([`PlayerInfo::player_id`](crate::PlayerInfo::player_id)). If it does, the match holds them, and
+    /// so do its recordings, for everybody who may fetch these. By default it does not.
+    fn uses_player_ids(&self) -> bool {
+        false
+    }
+
     /// A player has joined, and waits outside of the world for [`Game::respawn`].
     fn joined(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {
         let _ = (state, world, player);

@@ -175,7 +175,8 @@ impl<G: Game> RunningMatch for Match<G> {
 
     fn join(&mut self, kind: PlayerKind, info: PlayerInfo) -> Result<EntityId, AddPlayerError> {
         let player = self.world.add_player(kind)?;
-        self.shared.players.note(player, info);
+        let player_id = info.player_id.filter(|_| self.game.uses_player_ids());
+        self.shared.players.note(player, PlayerInfo { player_id, ..info });
         self.act(|game, state, world| game.joined(state, world, player));
         self.bring_one_back(player);
         Ok(player)

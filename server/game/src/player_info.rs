@@ -38,8 +38,9 @@ use serde::{Deserialize, Serialize};
 pub struct PlayerInfo {
     /// The name under which the player plays. Empty if nobody has told the match.
     pub name: String,
-    /// The number by which the player's connect token identifies the player, if there was a token.
-    /// It stays the same from match to match.
+    /// The number by which the player's connect token identifies the player, if there was a token,
+    /// and if the game [uses such numbers](crate::Game::uses_player_ids). It stays the same from match
+    /// to match.
     pub player_id: Option<u64>,
 }
 

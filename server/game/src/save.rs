@@ -99,7 +99,8 @@ impl<G: Game> Match<G> {
         }
         let world = world(world_bytes)?;
         let movement = all_movements(&game, &file);
-        if movement.is_ok_and(|movement| *world.movement_sets() != movement) {
+        let movement = movement.map_err(|error| SetupError::Game(error.to_string()));
+        if *world.movement_sets() != movement.map_err(obsp_sim::LoadWorldError::Setup)? {
             return Err(LoadMatchError::Damaged(
                 "its players move by the numbers of another game.toml",
             ));

@@ -59,6 +59,9 @@ pub struct WorldMut<'a> {
     pub(crate) shared: &'a mut Shared,
 }
 
+/// Maximum number of agents that have names. Every client is told of each of them.
+const MAX_NAMED_AGENTS: usize = 128;
+
 /// Maximum number of events that a game may send per tick. A client that gets more in tick after
 /// tick falls behind.
 const MAX_EVENTS: usize = 32;
@@ -206,14 +209,22 @@ impl WorldMut<'_> {
     }
 
     /// Gives an agent a name, or another one. Clients then list the agent among the players, with
-    /// its [vitals](crate::Game::vitals). A name that no player could
-    /// have is not shown: names have at most 24 characters, none of them a control character.
+    /// its [vitals](crate::Game::vitals). The agents do not count as players of a round, and no round
+    /// ends by their scores. An empty name takes the agent off the list, and so does a name that no
+    /// player could have: names have at most 24 characters, none of them a control character. The
+    /// name may be that of a player.
     ///
     /// # Errors
-    /// [`PlaceError::NoSuchEntity`] if the entity is no agent.
+    /// [`PlaceError::NoSuchEntity`] if the entity is no agent, and [`PlaceError::Full`] if 128 other
+    /// agents have names.
     pub fn name_agent(&mut self, agent: EntityId, name: &str) -> Result<(), PlaceError> {
         if !self.is_agent(agent) {
             return Err(PlaceError::NoSuchEntity);
+        }
+        let others = self.world.agents().iter().filter(|id| **id != agent);
+        let named = others.filter(|id| self.shared.players.get(**id).is_some()).count();
+        if !name.is_empty() && named >= MAX_NAMED_AGENTS {
+            return Err(PlaceError::Full);
         }
         self.shared.players.note(agent, PlayerInfo::named(name));
         Ok(())
@@ -264,7 +275,7 @@ impl WorldMut<'_> {
     }
 
     /// Lets a player on foot move by one of [`Game::movements`](crate::Game::movements) or of the
-    /// `[movements.NAME]` of the `game.toml`, from the next tick on, until it is changed; `None`
+    /// `[movements.NAME]` of the `game.toml`, from the player's next move on, until it is changed; `None`
     /// stands for the usual parameters. The player may wait outside of the world. The player's client
     /// predicts by these parameters as soon as it learns of them, from the tick in which they begin to
     /// hold.

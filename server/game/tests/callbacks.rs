@@ -184,6 +184,10 @@ impl Game for Moderated {
         Vec::new()
     }
 
+    fn uses_player_ids(&self) -> bool {
+        true
+    }
+
     fn said(
         &self,
         ready: &mut Vec<EntityId>,

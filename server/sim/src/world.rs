@@ -246,6 +246,7 @@ impl World {
         let cargo = tank.and_then(|tank| tank.cargo);
         for left in cargo.into_iter().chain([id]) {
             sleep::remove(&mut self.entities, left);
+            self.forget_strikes(left.slot);
         }
         self.count();
     }

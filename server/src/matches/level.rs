@@ -39,8 +39,8 @@ pub(crate) struct News {
     /// The first tick whose state shows the event.
     pub(crate) tick: Tick,
     pub(crate) event: MatchEvent,
-    /// The player whose client alone receives the event; `None` if all clients receive it.
-    pub(crate) to: Option<EntityId>,
+    /// The players whose clients alone receive the event; `None` if all clients receive it.
+    pub(crate) to: Option<Arc<[EntityId]>>,
 }
 
 /// A receiver of the events of a level.

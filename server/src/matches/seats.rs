@@ -221,8 +221,7 @@ impl Seats {
         }
     }
 
-    /// Passes the lines that players said on to the game. The last lines of a player who leaves are
-    /// among them.
+    /// Passes the lines that players said on to the game.
     fn pass_on_chat(&self, simulation: &mut dyn RunningMatch) {
         for seat in &self.occupied {
             for line in seat.lines.try_iter() {

@@ -237,9 +237,11 @@ impl Match {
             _ => None,
         };
         let news_of = |event: &Event| match event {
-            Event::Private { player, event } => {
-                Some(News { tick, event: MatchEvent::Game(event.clone()), to: Some(*player) })
-            }
+            Event::Private { player, event } => Some(News {
+                tick,
+                event: MatchEvent::Game(event.clone()),
+                to: Some([*player].into()),
+            }),
             event => public(event).map(|event| News { tick, event, to: None }),
         };
         let CurrentLevel { level, agents, .. } = &mut self.current;
@@ -247,7 +249,7 @@ impl Match {
         let listed = agents.follow(&*self.simulation, &level.roster, (tick, tick_rate)).into_iter();
         let mut news: Vec<_> = listed.map(|event| News { tick, event, to: None }).collect();
         news.extend(self.simulation.events().iter().filter_map(news_of));
-        news.extend(self.simulation.events().iter().flat_map(|event| self.heard(event, tick)));
+        news.extend(self.simulation.events().iter().filter_map(|event| self.heard(event, tick)));
         let standings = self.seats.standings(&*self.simulation, tick).into_iter();
         news.extend(standings.map(|event| News { tick, event, to: None }));
         news
@@ -255,22 +257,18 @@ impl Match {
 }
 
 impl Match {
-    /// A line that a player said, for each of its listeners. Nothing for another event, for a line
-    /// that no client can show, and for a speaker whom clients no longer know.
-    fn heard(&self, event: &Event, tick: Tick) -> Vec<News> {
-        let Event::Said { player, line, to } = event else { return Vec::new() };
-        let line =
-            ChatLine::shortened(line).filter(|_| !self.current.level.roster.has_left(*player));
-        let Some(line) = line else { return Vec::new() };
-        let event = MatchEvent::Said { player: *player, line };
-        let to_one = |to| News { tick, event: event.clone(), to };
-        match to {
-            Audience::Everyone => vec![to_one(None)],
-            Audience::Players(listeners) => {
-                listeners.iter().map(|listener| to_one(Some(*listener))).collect()
-            }
-            Audience::Nobody => Vec::new(),
-        }
+    /// A line that a player said, for its listeners. `None` for another event, for a line that no
+    /// client can show, and for a speaker whom clients no longer know.
+    fn heard(&self, event: &Event, tick: Tick) -> Option<News> {
+        let Event::Said { player, line, to } = event else { return None };
+        let is_known = !self.current.level.roster.has_left(*player);
+        let line = ChatLine::shortened(line).filter(|_| is_known)?;
+        let to = match to {
+            Audience::Everyone => None,
+            Audience::Players(listeners) => Some(listeners.as_slice().into()),
+            Audience::Nobody => return None,
+        };
+        Some(News { tick, event: MatchEvent::Said { player: *player, line }, to })
     }
 }
 

@@ -204,7 +204,8 @@ impl<'a, P: Path> Feed<'a, P> {
     /// Handles an event of the match. Chat waits in a queue until the client can take it; other
     /// events are passed to the session at once.
     pub(super) fn note(&mut self, News { tick, event, to }: News) {
-        if to.is_some() && to != self.session.player() {
+        let own = self.session.player();
+        if to.is_some_and(|to| !own.is_some_and(|own| to.contains(&own))) {
             return;
         }
         let shed = match event {

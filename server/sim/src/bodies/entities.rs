@@ -30,7 +30,7 @@ pub(crate) struct Entities {
     players: usize,
     /// Number of entities that take no place for a player.
     others: usize,
-    /// The players who take no place, in ascending order of id.
+    /// The agents: the players who take no place. In ascending order of id.
     agents: Vec<EntityId>,
     /// Number of kinematic bodies.
     kinematic: usize,
@@ -95,12 +95,12 @@ impl Entities {
         entity.player().is_none() || self.is_agent(entity.id)
     }
 
-    /// The players who take no place, in ascending order of id.
+    /// The agents, in ascending order of id.
     pub(crate) fn agents(&self) -> &[EntityId] {
         &self.agents
     }
 
-    /// Whether an entity is a player who takes no place.
+    /// Whether an entity is an agent.
     pub(crate) fn is_agent(&self, id: EntityId) -> bool {
         self.agents.binary_search(&id).is_ok()
     }
@@ -113,7 +113,7 @@ impl Entities {
         self.insert_at_lowest(role, shape, takes_place)
     }
 
-    /// Adds a player who takes no place, in the same way.
+    /// Adds an agent in the same way.
     pub(crate) fn insert_agent(&mut self, body: PlayerBody, shape: ShapeId) -> Option<EntityId> {
         let id = self.insert_at_lowest(Role::Player(body), shape, false)?;
         let at = self.agents.partition_point(|agent| *agent < id);

@@ -36,7 +36,7 @@ impl World {
         Ok(id)
     }
 
-    /// The players who take no place, in ascending order of id.
+    /// The agents, in ascending order of id.
     pub fn agents(&self) -> &[EntityId] {
         self.entities.agents()
     }

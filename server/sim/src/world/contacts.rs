@@ -58,9 +58,10 @@ impl World {
     /// it solves them. Then come those at which the guard stopped the body.
     ///
     /// The sum of the impulses says how hard a body was hit: divided by its mass, it is the change
-    /// of its speed. A body at rest takes its weight: mass × 800 units/s² × the length of a tick.
+    /// of its speed. A body at rest takes its weight: its mass × its gravity × the length of a tick.
     /// Bodies that sleep have no contacts, and a player who walks has no mass: what runs into the
-    /// player takes an impulse as from a wall. Impulses are not saved with a match.
+    /// player takes an impulse as from a wall. Before the bodies move in a
+    /// tick, the contacts are those of the tick before.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -120,8 +121,12 @@ impl World {
         foreseen.chain(strikes)
     }
 
-    /// The entity of a blocker, or `None` within for a solid of the map. `None` if the entity has
-    /// left.
+    /// Forgets the stops of a body that is removed, because another may get its slot.
+    pub(super) fn forget_strikes(&mut self, slot: u16) {
+        self.strikes.retain(|strike| strike.body != slot && strike.other.entity() != Some(slot));
+    }
+
+    /// The entity of a blocker; `Some(None)` for a solid of the map. `None` if the entity has left.
     fn entity_of(&self, blocker: Blocker) -> Option<Option<EntityId>> {
         match blocker {
             Blocker::Solid(_) => Some(None),

@@ -67,7 +67,10 @@ pub(super) fn digest(
         add_role(&mut hash, &entity.role, entity.sleep.held);
         add_body(&mut hash, entity);
     }
-    entities.agents().iter().for_each(|id| add_id(&mut hash, *id));
+    if !entities.agents().is_empty() {
+        hash.update(&(entities.agents().len() as u64).to_le_bytes());
+        entities.agents().iter().for_each(|id| add_id(&mut hash, *id));
+    }
     for past in history.poses() {
         add_id(&mut hash, past.player);
         hash.update(&past.shape.0.to_le_bytes());

@@ -99,6 +99,7 @@ impl World {
         let body = self.entities.find(id).filter(|entity| entity.player().is_none());
         body.ok_or(PlaceError::NoSuchEntity)?;
         sleep::remove(&mut self.entities, id);
+        self.forget_strikes(id.slot);
         Ok(())
     }
 

@@ -30,6 +30,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES, SearchState};
 use crate::bodies::roles::{Cargo, Kinematic, Missile, PlayerBody, Role};
+use crate::bodies::rounds::Strike;
 use crate::bodies::solver::max_spin;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
@@ -123,6 +124,7 @@ struct Saved<'a> {
     agents: Cow<'a, [EntityId]>,
     entities: Vec<SavedEntity<'a>>,
     pairs: Cow<'a, [Pair]>,
+    strikes: Cow<'a, [Strike]>,
     history: Cow<'a, PositionHistory>,
     events: Cow<'a, [WorldEvent]>,
     pushed: Cow<'a, [EntityId]>,
@@ -188,6 +190,7 @@ impl World {
             agents: self.entities.agents().into(),
             entities: self.entities.iter().map(saved_entity).collect(),
             pairs: Cow::Borrowed(&self.pairs),
+            strikes: Cow::Borrowed(&self.strikes),
             history: Cow::Borrowed(&self.history),
             events: Cow::Borrowed(&self.events),
             pushed: Cow::Borrowed(&self.pushed),
@@ -246,8 +249,8 @@ impl World {
                 "a player moves by parameters that the match does not have".into(),
             ));
         }
-        let Saved { tick, body_gravity, budget, pairs, history, events, pushed, touches, .. } =
-            saved;
+        let Saved { tick, body_gravity, budget, pairs, strikes, .. } = saved;
+        let Saved { history, events, pushed, touches, .. } = saved;
         self.set_body_gravity(body_gravity).map_err(|error| damaged(error.to_string()))?;
         self.tick = tick;
         self.context.budget = budget;
@@ -255,6 +258,7 @@ impl World {
             self.set_movement_sets(movement).map_err(|error| damaged(error.to_string()))?;
         }
         self.pairs = pairs.into_owned();
+        self.strikes = strikes.into_owned();
         self.entities = entities;
         self.history = history.into_owned();
         self.events = events.into_owned();
@@ -427,6 +431,11 @@ impl Checks<'_> {
         for pair in &*saved.pairs {
             self.pair(pair, slots).map_err(error("a contact"))?;
         }
+        for Strike { body, other, at, normal, impulse } in &*saved.strikes {
+            self.between(*body, *other, slots).map_err(error("a stop"))?;
+            let all = [at.to_array(), normal.to_array(), [*impulse; 3]].concat();
+            numbers(&all).map_err(error("a stop"))?;
+        }
         if !saved.pairs.is_sorted_by_key(|pair| pair.key) {
             return Err(error("the list of contacts")("a pair is out of order"));
         }
@@ -454,20 +463,26 @@ impl Checks<'_> {
         usize::from(shape.0) < 2 + self.world.arena.model_names.len()
     }
 
-    fn pair(&self, pair: &Pair, slots: usize) -> Result<(), &'static str> {
-        let known = match pair.key.other {
+    /// Checks that a body may have met an obstacle.
+    fn between(&self, body: u16, other: Blocker, slots: usize) -> Result<(), &'static str> {
+        let known = match other {
             Blocker::Solid(index) => (index as usize) < self.world.arena.map.solids().len(),
             Blocker::Entity(slot) => usize::from(slot) < slots,
         };
-        if !known || usize::from(pair.key.body) >= slots {
-            return Err("there is no such body or solid");
-        }
+        let is_known = known && usize::from(body) < slots;
+        is_known.then_some(()).ok_or("there is no such body or solid")
+    }
+
+    fn pair(&self, pair: &Pair, slots: usize) -> Result<(), &'static str> {
+        self.between(pair.key.body, pair.key.other, slots)?;
         unit(pair.axis.length())?;
         numbers(&[pair.gap])?;
         for point in &pair.points {
             numbers(&point.local.as_dvec3().to_array())?;
             numbers(&[point.gap.into()])?;
-            let impulses = point.impulse.map(|impulse| f64::from(impulse).abs());
+            let [normal, tangent, bitangent] = point.impulse;
+            let impulses = [normal, tangent, bitangent, point.taken];
+            let impulses = impulses.map(|impulse| f64::from(impulse).abs());
             if impulses.iter().any(|impulse| !(0.0..=MAX_IMPULSE).contains(impulse)) {
                 return Err("an impulse is too great or not a number");
             }

@@ -77,12 +77,16 @@ impl World {
     }
 
     /// Sets all sets of parameters at once, as [`World::set_movement`] sets the usual ones. Players
-    /// whose set is missing then move by the usual one.
+    /// whose set is not among them move by the usual one from then on.
     ///
     /// # Errors
     /// [`MovementError`] if a usual parameter is out of its range; nothing changes then.
     pub fn set_movement_sets(&mut self, sets: MovementSets) -> Result<(), MovementError> {
         sets.check()?;
+        let walkers = self.entities.iter_mut().filter_map(Entity::walker_mut);
+        for walker in walkers.filter(|walker| !sets.has(walker.movement)) {
+            walker.movement = MovementId::USUAL;
+        }
         std::sync::Arc::make_mut(&mut self.arena).set_movement(sets);
         Ok(())
     }
@@ -98,8 +102,9 @@ impl World {
     }
 
     /// Lets a player on foot, who may wait outside of the world, move by this set of parameters from
-    /// the next tick on, until it is changed. The player's client learns of the set with the player's
-    /// motion, and predicts with the set from the tick in which the set begins to hold.
+    /// the player's next move on, until it is changed. The client learns of the set with the motion
+    /// after this tick, and predicts by it from the next tick on. So a change after the player's move
+    /// is predicted exactly. A change before the move is predicted a tick too late.
     ///
     /// # Errors
     /// [`PlaceError::NoSuchEntity`] if there is no such player on foot, and

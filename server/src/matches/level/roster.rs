@@ -8,7 +8,7 @@ use obsp_sim::EntityId;
 ///
 /// A connection's task inserts its player and removes it again. An entry is locked no longer than
 /// it takes to copy a few numbers. The tick thread does not wait even for that, but writes the
-/// vitals a tick later.
+/// vitals a tick later. It waits only to list an agent or to take one off the list.
 #[derive(Debug, Default)]
 pub(crate) struct Roster(DashMap<EntityId, Entry>);
 
@@ -59,24 +59,26 @@ impl Roster {
         events.flatten().collect()
     }
 
-    /// The player with the highest score, if any has one.
+    /// The client's player with the highest score, if any has one.
     pub(crate) fn best(&self) -> Option<(PlayerName, i16)> {
         let scored = |entry: &Entry| Some((entry.name.clone(), entry.vitals?.score));
-        let scores = self.0.iter().filter_map(|entry| scored(entry.value()));
+        let players = self.0.iter().filter(|entry| !entry.value().is_agent);
+        let scores = players.filter_map(|entry| scored(entry.value()));
         scores.max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)))
     }
 
-    /// The players who have a score, the best first.
+    /// The clients' players who have a score, the best first.
     pub(crate) fn standings(&self) -> Vec<(PlayerName, i16)> {
         let scored = |entry: &Entry| Some((entry.name.clone(), entry.vitals?.score));
-        let mut all: Vec<_> = self.0.iter().filter_map(|entry| scored(entry.value())).collect();
+        let players = self.0.iter().filter(|entry| !entry.value().is_agent);
+        let mut all: Vec<_> = players.filter_map(|entry| scored(entry.value())).collect();
         all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         all
     }
 
-    /// The score of the player of this name.
+    /// The score of the client's player of this name.
     pub(crate) fn score(&self, name: &PlayerName) -> Option<i16> {
-        let entry = self.0.iter().find(|entry| entry.name == *name)?;
+        let entry = self.0.iter().find(|entry| entry.name == *name && !entry.is_agent)?;
         entry.vitals.map(|vitals| vitals.score)
     }
 

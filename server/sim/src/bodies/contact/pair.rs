@@ -27,9 +27,7 @@ pub(crate) struct ContactPoint {
     /// solver computes no more digits than an `f32` has.
     pub(crate) impulse: [f32; 3],
     /// The impulse along the normal that the bodies took in this tick, in kg·units/s: with that by
-    /// which they part, which [`impulse`](Self::impulse) leaves out. The simulation does not depend
-    /// on it.
-    #[serde(skip)]
+    /// which they part, which [`impulse`](Self::impulse) leaves out. Only games read it.
     pub(crate) taken: f32,
 }
 

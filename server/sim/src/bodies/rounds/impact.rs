@@ -1,6 +1,7 @@
 //! The impact of a body on the obstacle that the guard stopped it at.
 
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 
 use super::Rounds;
 use crate::bodies::blocker::Blocker;
@@ -10,7 +11,7 @@ use crate::bodies::solver::RESTITUTION_THRESHOLD;
 use crate::collision::time_of_impact::Impact;
 
 /// An impulse by which the guard stopped a body.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Strike {
     /// Slot of the body.
     pub(crate) body: u16,
