@@ -1,5 +1,7 @@
 //! Conventions that all modules share: gravity, ground that carries, and headings.
 
+use std::ops::RangeInclusive;
+
 use glam::{DQuat, DVec2};
 
 /// Downward acceleration, in units per second squared.
@@ -24,3 +26,9 @@ pub(crate) fn turn(angle: f64) -> DQuat {
     let half = angle * 0.5;
     DQuat::from_xyzw(0.0, 0.0, libm::sin(half), libm::cos(half))
 }
+
+/// The gravity of bodies by default, in units per second squared.
+pub const BODY_GRAVITY: f64 = GRAVITY;
+
+/// The range of the gravity of bodies, in units per second squared.
+pub const BODY_GRAVITIES: RangeInclusive<f64> = 0.0..=4000.0;

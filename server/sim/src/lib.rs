@@ -53,6 +53,7 @@ pub use bodies::entities::MAX_ENTITIES;
 pub use bodies::roles::{MissileMotion, Walker};
 pub use collision::time_of_impact::Resolution;
 pub use command::{Buttons, Command};
+pub use conventions::{BODY_GRAVITIES, BODY_GRAVITY};
 pub use counters::{AwakeReason, Clock, Counters, Stage, StageCounter, Stages};
 pub use event::WorldEvent;
 pub use place_error::PlaceError;
@@ -65,7 +66,6 @@ pub use state::{
     Posture, State,
 };
 pub use world::{
-    AddPlayerError, BODY_GRAVITIES, BODY_GRAVITY, BodyContact, Contact, FallsAsleep,
-    LoadWorldError, Nearest, RayHit, Relocation, Step, StoppedBy, SweepHit, SweptShape, Touching,
-    Why, World,
+    AddPlayerError, BodyContact, Contact, FallsAsleep, LoadWorldError, Nearest, RayHit, Relocation,
+    Step, StoppedBy, SweepHit, SweptShape, Touching, Why, World,
 };

@@ -51,7 +51,6 @@ pub use queries::RayHit;
 pub use relocations::Relocation;
 pub use save::LoadWorldError;
 pub use selected::Nearest;
-pub use settings::{BODY_GRAVITIES, BODY_GRAVITY};
 pub use step::Step;
 pub use sweep::{SweepHit, SweptShape};
 pub use why::{FallsAsleep, StoppedBy, Touching, Why};

@@ -17,6 +17,7 @@ use crate::collision::pose::{Pose, is_speed, is_tick};
 use crate::collision::shape::ShapeId;
 use crate::command::Command;
 use crate::context::StepContext;
+use crate::conventions::BODY_GRAVITIES;
 use crate::players::agent::{NearbyBodies, PlaneCache};
 use crate::players::driver::{Driver, Load, add_loads};
 use crate::players::movement;
@@ -100,7 +101,7 @@ impl Predictor {
     /// [`BODY_GRAVITIES`](crate::BODY_GRAVITIES) changes nothing.
     #[must_use]
     pub fn with_body_gravity(mut self, gravity: f64) -> Self {
-        if crate::BODY_GRAVITIES.contains(&gravity) {
+        if BODY_GRAVITIES.contains(&gravity) {
             self.arena.shapes.set_gravity(gravity);
         }
         self

@@ -1,5 +1,3 @@
-use std::ops::RangeInclusive;
-
 use super::World;
 use crate::arena::movement_sets::MovementSets;
 use crate::arena::parameters::{MovementError, MovementParameters};
@@ -8,17 +6,11 @@ use crate::bodies::entities::Entity;
 use crate::bodies::mobility::Mobility;
 use crate::bodies::sleep;
 use crate::collision::time_of_impact::Resolution;
-use crate::conventions::GRAVITY;
+use crate::conventions::BODY_GRAVITIES;
 use crate::counters::{Clock, Stage, Stages};
 use crate::place_error::PlaceError;
 use crate::state::{EntityId, MovementId};
 use crate::threads::Threads;
-
-/// The gravity of bodies by default, in units per second squared.
-pub const BODY_GRAVITY: f64 = GRAVITY;
-
-/// The range of the gravity of bodies, in units per second squared.
-pub const BODY_GRAVITIES: RangeInclusive<f64> = 0.0..=4000.0;
 
 impl World {
     /// Default budget per second; each tick has its share. At 60 Hz the share is 3,000. The bodies
