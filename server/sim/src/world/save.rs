@@ -8,6 +8,7 @@
 //! Saved bytes may come from anyone. Each number is checked, and each pose goes through the guard
 //! before it is committed, so no two bodies overlap in a world that was loaded.
 
+mod checks;
 mod poses;
 
 use std::borrow::Cow;
@@ -16,62 +17,28 @@ use std::sync::Arc;
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::error::DecodeError;
 use bincode::serde::{decode_from_slice, encode_to_vec};
-use glam::{DQuat, DVec3};
-use obsp::model::{BodyKind, Model};
+use obsp::model::Model;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use self::checks::Checks;
 use self::poses::{NearPose, SavedPose, SavedSearch};
 use super::{Touch, World};
-use crate::arena::LEFT;
 use crate::arena::movement_sets::MovementSets;
 use crate::arena::parameters::MovementParameters;
-use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
-use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES, SearchState};
-use crate::bodies::roles::{Cargo, Kinematic, Missile, PlayerBody, Role};
+use crate::bodies::entities::Entity;
 use crate::bodies::rounds::Strike;
-use crate::bodies::solver::max_spin;
-use crate::collision::pose::Pose;
-use crate::collision::shape::ShapeId;
 use crate::event::WorldEvent;
 use crate::players::history::PositionHistory;
 use crate::setup::{Config, SetupError};
-use crate::state::{EntityId, Posture};
+use crate::state::EntityId;
 
 /// Version of the format. Any change of the saved data raises it.
 const VERSION: u16 = 6;
 
 /// Maximum number of bytes that are read.
 const MAX_BYTES: usize = 1 << 26;
-
-/// Maximum distance of a saved position from the map, in units. Entities that have left the map are
-/// taken out after the bodies have moved, but missiles move later in the tick.
-const AROUND: f64 = LEFT + 1024.0;
-
-/// Maximum saved speed, in units or radians per second.
-const MAX_SPEED: f64 = 1e9;
-
-/// Maximum saved speed of a kinematic body, in units per second.
-const MAX_DRIVEN: f64 = 5_000.0;
-
-/// Share by which a kinematic body may spin faster than the greatest spin, because of rounding.
-const SPIN_ROUNDING: f64 = 1e-9;
-
-/// Maximum absolute value of any other saved number.
-const MAX_NUMBER: f64 = 1e12;
-
-/// Maximum saved impulse, in kg·units/s: more than the heaviest body at its highest speed has.
-const MAX_IMPULSE: f64 = 1e18;
-
-/// Maximum difference of the length of a saved orientation or direction from 1.
-const UNIT: f64 = 1e-6;
-
-/// Maximum number of ticks of a match. At 60 ticks a second this is 148,000 years.
-const MAX_TICK: u64 = 1 << 48;
-
-/// Maximum number of ticks in the saved history of positions.
-const MAX_HISTORY: usize = 64;
 
 /// Why a saved match cannot be loaded.
 #[derive(Debug, Error)]
@@ -286,229 +253,6 @@ impl World {
     }
 }
 
-/// The checks of a saved state, for the match that it is to replace.
-struct Checks<'a> {
-    world: &'a World,
-}
-
-impl Checks<'_> {
-    /// The saved entities, each at its saved pose, if it can be there.
-    fn entities(&self, saved: &Saved) -> Result<Entities, LoadWorldError> {
-        if !saved.agents.is_sorted_by(|a, b| a < b) {
-            return Err(damaged("its agents are not in order".to_owned()));
-        }
-        let World { arena, config, .. } = self.world;
-        let mut entities = Entities::with_generations(
-            &arena.map.bounds(),
-            config.max_players,
-            saved.generations.to_vec(),
-            saved.agents.to_vec(),
-        )
-        .ok_or_else(|| damaged(format!("it has more than {MAX_ENTITIES} slots")))?;
-        entities.use_grid(self.world.entities.uses_grid());
-        for SavedEntity { entity, pose, anchor, searched } in &saved.entities {
-            let id = entity.id;
-            let reject = |what: &str| damaged(format!("in slot {}, {what}", id.slot));
-            let pose = pose.as_ref().map(|saved| saved.pose(None));
-            let mut entity = entity.clone().into_owned();
-            entity.sleep.anchor = anchor.pose(pose.as_ref());
-            self.entity(&entity).map_err(reject)?;
-            entity.dynamics.restore(&arena.shapes[entity.shape]).map_err(reject)?;
-            let (shape, posture) = (entity.shape, entity.walker().map(|walker| walker.posture));
-            entities
-                .restore(entity)
-                .ok_or_else(|| reject("the slot is missing, taken or of another generation"))?;
-            if let Some(pose) = pose {
-                self.pose(&pose).map_err(reject)?;
-                if let Some(posture) = posture {
-                    self.on_foot(&pose, shape, posture).map_err(reject)?;
-                }
-                let space = arena.space(&entities);
-                let placement = space.restore(shape, pose).ok_or(LoadWorldError::Overlap(id))?;
-                entities.commit(id.slot, placement);
-            }
-            if let Some(entity) = entities.get_mut(id.slot) {
-                entity.record.searched_as = searched.state(entity);
-                let searched_as = entity.record.searched_as;
-                self.search(searched_as).map_err(reject)?;
-            }
-        }
-        let is_player = |id: &EntityId| entities.find(*id).is_some_and(|it| it.player().is_some());
-        if !saved.agents.iter().all(is_player) {
-            return Err(damaged("an agent is no player".to_owned()));
-        }
-        Ok(entities)
-    }
-
-    /// Checks the pose of a player on foot.
-    fn on_foot(&self, pose: &Pose, shape: ShapeId, posture: Posture) -> Result<(), &'static str> {
-        if *pose != on_foot(pose) {
-            return Err("a player on foot has a rotation, or a position that is not exact in f32");
-        }
-        if shape != self.world.arena.shapes.of_posture(posture) {
-            return Err("the box of a player does not belong to the posture");
-        }
-        Ok(())
-    }
-
-    /// Checks the role of an entity and its motion.
-    fn entity(&self, entity: &Entity) -> Result<(), &'static str> {
-        let shapes = &self.world.arena.shapes;
-        let standing = shapes.of_posture(Posture::Standing);
-        let crouching = shapes.of_posture(Posture::Crouching);
-        let fits = match &entity.role {
-            Role::Player(PlayerBody::Box(_)) => [standing, crouching].contains(&entity.shape),
-            Role::Player(PlayerBody::Hovertank(tank)) => {
-                numbers(&tank.drive.linear.to_array())?;
-                numbers(&tank.drive.angular.to_array())?;
-                shapes.of_model(tank.model) == Some(entity.shape)
-            }
-            Role::Kinematic(Kinematic { slowdowns, .. })
-                if *slowdowns > Kinematic::MAX_SLOWDOWNS =>
-            {
-                return Err("a kinematic body was slowed down more often than is possible");
-            }
-            Role::Kinematic(Kinematic { model, .. })
-            | Role::Prop(model)
-            | Role::Missile(Missile { model, .. })
-            | Role::Cargo(Cargo { model, .. }) => shapes.of_model(*model) == Some(entity.shape),
-        };
-        // A shape that fits belongs to the match, so the index is in range.
-        let is_kinematic = || shapes[entity.shape].kind == BodyKind::Kinematic;
-        if !fits || is_kinematic() != entity.is_kinematic() {
-            return Err("the shape of an entity does not belong to its kind");
-        }
-        if entity.dynamics.own().is_some() && !entity.has_dynamics() {
-            return Err("an entity that is no dynamic body has parameters of its own");
-        }
-        speed(entity.velocity, MAX_SPEED)?;
-        speed(entity.angular, MAX_SPEED)?;
-        if entity.is_kinematic() {
-            // The solver does not limit the velocities of kinematic bodies.
-            speed(entity.velocity, MAX_DRIVEN)?;
-            let most = max_spin(self.world.context.seconds) * (1.0 + SPIN_ROUNDING);
-            speed(entity.angular, most)?;
-        }
-        if entity.walker().is_some() && entity.velocity != entity.velocity.as_vec3().as_dvec3() {
-            return Err("the velocity of a player on foot is not exact in f32");
-        }
-        // The two distances may be infinite, for a body that overlaps something, or that turns too
-        // far.
-        if entity.record.free_distance.is_nan() || entity.record.moved.is_nan() {
-            return Err("a distance is not a number");
-        }
-        if let Some(anchor) = &entity.sleep.anchor {
-            self.pose(anchor)?;
-        }
-        Ok(())
-    }
-
-    /// Checks the state of an entity at the last search for contacts.
-    fn search(&self, state: Option<SearchState>) -> Result<(), &'static str> {
-        let Some(SearchState { shape, pose, .. }) = state else { return Ok(()) };
-        if !self.is_of_model(shape) {
-            return Err("there is no shape of this number");
-        }
-        self.pose(&pose)
-    }
-
-    fn pose(&self, Pose { position, orientation }: &Pose) -> Result<(), &'static str> {
-        if !self.world.arena.map.bounds().inflated(AROUND).contains(*position) {
-            return Err("a position is far outside of the map");
-        }
-        unit(orientation.length())
-    }
-
-    /// Checks the state of the world except its entities.
-    fn rest(&self, saved: &Saved, slots: usize) -> Result<(), LoadWorldError> {
-        let error = |what: &'static str| move |why: &str| damaged(format!("in {what}, {why}"));
-        if saved.tick > MAX_TICK {
-            return Err(damaged(format!("tick {} is beyond {MAX_TICK}", saved.tick)));
-        }
-        if saved.budget.is_some_and(|budget| !(0.0..=MAX_NUMBER).contains(&budget)) {
-            return Err(damaged("the budget is negative, too great or not a number".into()));
-        }
-        for pair in &*saved.pairs {
-            self.pair(pair, slots).map_err(error("a contact"))?;
-        }
-        for Strike { body, other, at, normal, impulse } in &*saved.strikes {
-            self.between(*body, *other, slots).map_err(error("a stop"))?;
-            let all = [at.to_array(), normal.to_array(), [*impulse; 3]].concat();
-            numbers(&all).map_err(error("a stop"))?;
-        }
-        if !saved.pairs.is_sorted_by_key(|pair| pair.key) {
-            return Err(error("the list of contacts")("a pair is out of order"));
-        }
-        if saved.history.len() > MAX_HISTORY {
-            return Err(error("the past positions")("there are too many ticks"));
-        }
-        for past in saved.history.poses() {
-            let known = [Posture::Standing, Posture::Crouching]
-                .map(|posture| self.world.arena.shapes.of_posture(posture));
-            let shape = known.contains(&past.shape) || self.is_of_model(past.shape);
-            let pose = self.pose(&past.pose);
-            if !shape {
-                return Err(error("a past position")("there is no shape of this number"));
-            }
-            pose.map_err(error("a past position"))?;
-        }
-        let late = saved.touches.iter().any(|touch| touch.tick > saved.tick);
-        if late {
-            return Err(error("a touch")("the tick is in the future"));
-        }
-        Ok(())
-    }
-
-    fn is_of_model(&self, shape: ShapeId) -> bool {
-        usize::from(shape.0) < 2 + self.world.arena.model_names.len()
-    }
-
-    /// Checks that a body may have met an obstacle.
-    fn between(&self, body: u16, other: Blocker, slots: usize) -> Result<(), &'static str> {
-        let known = match other {
-            Blocker::Solid(index) => (index as usize) < self.world.arena.map.solids().len(),
-            Blocker::Entity(slot) => usize::from(slot) < slots,
-        };
-        let is_known = known && usize::from(body) < slots;
-        is_known.then_some(()).ok_or("there is no such body or solid")
-    }
-
-    fn pair(&self, pair: &Pair, slots: usize) -> Result<(), &'static str> {
-        self.between(pair.key.body, pair.key.other, slots)?;
-        unit(pair.axis.length())?;
-        numbers(&[pair.gap])?;
-        for point in &pair.points {
-            numbers(&point.local.as_dvec3().to_array())?;
-            numbers(&[point.gap.into()])?;
-            let [normal, tangent, bitangent] = point.impulse;
-            let impulses = [normal, tangent, bitangent, point.taken];
-            let impulses = impulses.map(|impulse| f64::from(impulse).abs());
-            if impulses.iter().any(|impulse| !(0.0..=MAX_IMPULSE).contains(impulse)) {
-                return Err("an impulse is too great or not a number");
-            }
-        }
-        Ok(())
-    }
-}
-
 fn damaged(what: String) -> LoadWorldError {
     LoadWorldError::Damaged(what)
-}
-
-/// The pose of a player on foot: without rotation, and with a position rounded to `f32`.
-fn on_foot(pose: &Pose) -> Pose {
-    Pose { position: pose.position.as_vec3().as_dvec3(), orientation: DQuat::IDENTITY }
-}
-
-fn numbers(values: &[f64]) -> Result<(), &'static str> {
-    let usual = values.iter().all(|value| value.abs() <= MAX_NUMBER);
-    if usual { Ok(()) } else { Err("a number is too great or not a number") }
-}
-
-fn speed(velocity: DVec3, most: f64) -> Result<(), &'static str> {
-    if velocity.length() <= most { Ok(()) } else { Err("a speed is too great or not a number") }
-}
-
-fn unit(length: f64) -> Result<(), &'static str> {
-    if (length - 1.0).abs() <= UNIT { Ok(()) } else { Err("a direction is not of length one") }
 }
