@@ -37,8 +37,8 @@ pub trait RunningMatch: Debug + Send {
     /// The world, for changing its settings.
     fn world_mut(&mut self) -> &mut World;
 
-    /// Adds a player. [`Game::respawn`] says where the player comes into the world, or that the
-    /// player waits.
+    /// Adds a player. [`Game::respawn`](crate::Game::respawn) says where the player comes into the
+    /// world, or that the player waits.
     ///
     /// # Errors
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
@@ -58,9 +58,9 @@ pub trait RunningMatch: Debug + Send {
     /// The agents that have a name, each with its name, in ascending order of id.
     fn named_agents(&self) -> Vec<(EntityId, &str)>;
 
-    /// Passes on a line that a player says. [`Game::said`] hears it at once. The line comes back as
-    /// an event of the next tick, unless the game keeps it. A line of an id that is not a player's
-    /// is ignored.
+    /// Passes on a line that a player says. [`Game::said`](crate::Game::said) hears it at once.
+    /// The line comes back as an event of the next tick, unless the game keeps it. A line of an id
+    /// that is not a player's is ignored.
     fn say(&mut self, player: EntityId, line: &str);
 
     /// The lines that came in before the last tick and after the tick before it, each as the player
@@ -96,8 +96,8 @@ pub trait RunningMatch: Debug + Send {
     fn game_file(&self) -> &GameFile;
 
     /// The whole match as bytes: the world, the game's state, its volumes and events.
-    /// [`RunningMatch::restore`] and [`AnyGame::load_match`] make a match from these bytes that
-    /// goes on with the same digests.
+    /// [`RunningMatch::restore`] and [`AnyGame::load_match`](crate::AnyGame::load_match) make a
+    /// match from these bytes that goes on with the same digests.
     fn save(&self) -> Vec<u8>;
 
     /// Replaces this match by a saved one of the same game, map and configuration.
