@@ -184,7 +184,7 @@ fn words_of_a_tick_that_their_chunk_does_not_have_are_damage() {
     let said = [(EntityId { slot: 1, generation: 2 }, "hello".to_owned())].to_vec();
     let talking = RecordedTick { said, ..RecordedTick::default() };
     let all = [ticks, std::slice::from_ref(&talking)].concat();
-    let body = crate::words::body_of(&all).expect("there are words").expect("few words");
+    let body = crate::words::body_of(&all).expect("few words");
     let mut read: Vec<RecordedTick> = vec![RecordedTick::default(); 3];
     crate::words::add(&body, &mut read).expect("the words of three ticks");
     assert_eq!(read[2], talking);

@@ -18,9 +18,14 @@ struct TickWords {
     said: Vec<(u16, u16, String)>,
 }
 
-/// The body of a frame with the words of the ticks of a chunk; `None` if there are no words. The
-/// inner `None` is a body that would be longer than a frame may be.
-pub(crate) fn body_of(ticks: &[RecordedTick]) -> Option<Option<Vec<u8>>> {
+/// Whether a tick of a chunk has words.
+pub(crate) fn are_in(ticks: &[RecordedTick]) -> bool {
+    ticks.iter().any(|tick| !tick.introduced.is_empty() || !tick.said.is_empty())
+}
+
+/// The body of a frame with the words of the ticks of a chunk; `None` if it would be longer than a
+/// frame may be.
+pub(crate) fn body_of(ticks: &[RecordedTick]) -> Option<Vec<u8>> {
     let words = |(tick, recorded): (usize, &RecordedTick)| {
         let RecordedTick { introduced, said, .. } = recorded;
         let introduced = introduced
@@ -31,7 +36,7 @@ pub(crate) fn body_of(ticks: &[RecordedTick]) -> Option<Option<Vec<u8>>> {
     };
     let has_words = |words: &TickWords| !words.introduced.is_empty() || !words.said.is_empty();
     let words: Vec<TickWords> = ticks.iter().enumerate().map(words).filter(has_words).collect();
-    (!words.is_empty()).then(|| encode(&words))
+    encode(&words)
 }
 
 /// Adds the words of a frame to the ticks of its chunk.

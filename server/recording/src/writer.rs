@@ -203,8 +203,8 @@ impl<W: Write> Writer<W> {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        if let Some(body) = words::body_of(&self.waiting) {
-            self.frame(Kind::Words, body)?;
+        if words::are_in(&self.waiting) {
+            self.frame(Kind::Words, words::body_of(&self.waiting))?;
         }
         let body = chunk::encode(&std::mem::take(&mut self.waiting), &mut self.commands);
         self.frame(Kind::Chunk, Some(body))

@@ -46,13 +46,8 @@ struct CurrentLevel {
 
 impl CurrentLevel {
     /// The first level of a match, or the next one.
-    fn new(
-        level: Arc<Level>,
-        simulation: &dyn RunningMatch,
-        (earlier_ticks, earlier_counters): (u64, Counters),
-    ) -> Self {
-        let movement = simulation.world().movement();
-        let stuck = StuckWatch::new(u32::from(level.match_info.tick_rate.get()), movement);
+    fn new(level: Arc<Level>, (earlier_ticks, earlier_counters): (u64, Counters)) -> Self {
+        let stuck = StuckWatch::new(u32::from(level.match_info.tick_rate.get()));
         let agents = ListedAgents::default();
         Self { level, earlier_ticks, earlier_counters, stuck, agents }
     }
@@ -92,7 +87,7 @@ impl Match {
         contact_subscription: Arc<ContactSubscription>,
     ) -> (Self, LatestState) {
         let seats = Seats::new(level.match_info.tick_rate, rewind, requests);
-        let mut current = CurrentLevel::new(level, &*simulation, (0, Counters::default()));
+        let mut current = CurrentLevel::new(level, (0, Counters::default()));
         let first =
             published_state(&*simulation, &seats, &contact_subscription, (&mut current, &[]));
         let (latest, receiver) = watch::channel(first);
@@ -217,7 +212,7 @@ impl Match {
         let over = std::mem::replace(&mut self.simulation, simulation);
         let mut earlier = self.current.earlier_counters;
         earlier.add_earlier(over.world().counters());
-        self.current = CurrentLevel::new(level, &*self.simulation, (self.tick.0.into(), earlier));
+        self.current = CurrentLevel::new(level, (self.tick.0.into(), earlier));
         self.recorder = recorder;
         // The thread that drops worlds ends after this one. If its queue is full, the world is
         // dropped here.
@@ -281,7 +276,7 @@ fn published_state(
 ) -> Arc<PublishedState> {
     let world = simulation.world();
     let mut state = world.state();
-    current.stuck.see(&state, commands);
+    current.stuck.see(world, &state, commands);
     // Tick numbers continue from level to level.
     state.tick += current.earlier_ticks;
     let mut counters = *world.counters();

@@ -149,6 +149,12 @@ impl MovementSets {
         other.map_or(&self.usual, |(_, parameters)| parameters)
     }
 
+    /// The height in units of the highest step that any set has.
+    pub fn highest_step(&self) -> f64 {
+        let others = self.others.iter().map(|(_, parameters)| parameters.step_height);
+        others.fold(self.usual.step_height, f64::max)
+    }
+
     /// Whether there is a set of this number.
     pub fn has(&self, id: MovementId) -> bool {
         id.index() <= self.others.len()
@@ -187,6 +193,9 @@ mod tests {
         assert_eq!(sets.get(last).run_speed, 15.0);
         assert_eq!(MovementId::from_index(MAX_MOVEMENT_SETS), None);
         assert_eq!(MovementSets::from(usual).get(last), &usual, "the usual set stands in");
+        let climber = MovementParameters { step_height: 40.0, ..usual };
+        assert_eq!(sets.highest_step(), usual.step_height);
+        assert_eq!(replaced.with("set 2", climber).expect("known").highest_step(), 40.0);
         assert!(sets.has(last) && !MovementSets::from(usual).has(last));
     }
 }

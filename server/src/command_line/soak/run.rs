@@ -233,8 +233,8 @@ impl Judges {
         Ok(Self {
             audit: Audit::new(world.map(), models)?,
             passages: Passages::new(world.map(), models, options.tick_rate)?
-                .with_step_height(world.movement().step_height),
-            stuck: StuckWatch::new(options.tick_rate, world.movement()),
+                .with_step_height(world.movement_sets().highest_step()),
+            stuck: StuckWatch::new(options.tick_rate),
             outside: Outside::new(world.map().bounds()),
             audits: 0,
             interpenetrations: 0,
@@ -254,7 +254,7 @@ impl Judges {
         options: &SoakOptions,
     ) {
         let state = world.state();
-        for player in self.stuck.see(&state, commands) {
+        for player in self.stuck.see(world, &state, commands) {
             self.tell(tick, || format!("stuck: {}", describe(world, &state, player)));
         }
         for (body, within) in self.outside.see(&state) {

@@ -64,12 +64,12 @@ mod tests {
         let state = State { tick: 0, entities: vec![entity] };
         for rate in [10, 30, 60, 128] {
             for (forward, expected) in [(127, 1), (0, 0)] {
-                let mut watch = StuckWatch::new(rate, &MovementParameters::default());
+                let mut watch = StuckWatch::new(rate);
                 let mut struggle = Struggle::default();
                 for _ in 0..rate * 7 / 2 {
                     let script = Command { forward, ..Command::default() };
                     let command = struggle.next_command(&watch, id, rate).unwrap_or(script);
-                    watch.see(&state, &[(id, command)]);
+                    watch.judge(&state, &[(id, command)], |_| MovementParameters::default());
                 }
                 assert_eq!(watch.now(), expected, "{rate} Hz, forward {forward}");
             }

@@ -3,12 +3,13 @@
 //! A player is *stuck* if they ask to move in each of sixteen directions and jump, for two seconds
 //! in all, and do not move. A player has not moved if they come no farther than four units
 //! horizontally, rise no higher than a jump reaches, and do not sink. Jumping up and down on the
-//! spot is not moving. A player who merely stands, or pushes against a wall, is not stuck.
+//! spot is not moving. A player who merely stands, or pushes against a wall, is not stuck. A player
+//! whom the game holds, by movement parameters that barely let anyone move, is not stuck either.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use glam::DVec3;
-use obsp_sim::{Buttons, Command, EntityId, MovementParameters, State};
+use obsp_sim::{Buttons, Command, EntityId, MovementParameters, State, World};
 
 /// A player who has come fewer units than this has not moved.
 const AWAY: f64 = 4.0;
@@ -27,12 +28,15 @@ const RUNS_A_SECOND: u32 = 20;
 /// A command that asks to move with less than this strength does not count. Full strength is 127.
 const PUSHING: i32 = 60;
 
+/// Players with a lower running speed, in units per second, or a lower share of it gained per second
+/// on the ground, are held by the game: even in the open they would not come far enough, in the time
+/// that each direction is asked for.
+const HELD_BELOW: (f64, f64) = (64.0, 2.0);
+
 /// Finds players who are stuck.
 #[derive(Debug)]
 pub struct StuckWatch {
     tick_rate: u32,
-    /// A player who rises by no more than this, in units, has not moved.
-    rise: f64,
     players: BTreeMap<EntityId, Trial>,
     ever: BTreeSet<EntityId>,
 }
@@ -72,21 +76,40 @@ impl Trial {
 }
 
 impl StuckWatch {
-    /// A watch over a match with `tick_rate` ticks per second, whose players move by these
-    /// parameters.
-    pub fn new(tick_rate: u32, movement: &MovementParameters) -> Self {
-        // Without gravity, a jump leads anywhere, so rising counts as moving.
-        let jump = if movement.gravity > 0.0 { movement.jump_height() } else { 0.0 };
-        Self { tick_rate, rise: jump + AWAY, players: BTreeMap::new(), ever: BTreeSet::new() }
+    /// A watch over a match with `tick_rate` ticks per second.
+    pub fn new(tick_rate: u32) -> Self {
+        Self { tick_rate, players: BTreeMap::new(), ever: BTreeSet::new() }
     }
 
-    /// Judges the players by the commands of a tick and the state after it. Returns the players who
-    /// are found stuck now, and were not before.
-    pub fn see(&mut self, state: &State, commands: &[(EntityId, Command)]) -> Vec<EntityId> {
+    /// Judges the players by the commands of a tick and the state of the world after it. Returns the
+    /// players who are found stuck now, and were not before.
+    pub fn see(
+        &mut self,
+        world: &World,
+        state: &State,
+        commands: &[(EntityId, Command)],
+    ) -> Vec<EntityId> {
+        self.judge(state, commands, |player| {
+            let set = world.player_movement(player).unwrap_or_default();
+            *world.movement_sets().get(set)
+        })
+    }
+
+    /// [`StuckWatch::see`] with the parameters by which each player moves.
+    pub(crate) fn judge(
+        &mut self,
+        state: &State,
+        commands: &[(EntityId, Command)],
+        movement_of: impl Fn(EntityId) -> MovementParameters,
+    ) -> Vec<EntityId> {
         let mut found = Vec::new();
         let mut before = std::mem::take(&mut self.players);
         for entity in state.entities.iter().filter(|entity| entity.kind.is_player()) {
-            let stays = |trial: &Trial| self.stays(trial.place, entity.position);
+            let movement = movement_of(entity.id);
+            if is_held(&movement) {
+                continue;
+            }
+            let stays = |trial: &Trial| stays(&movement, trial.place, entity.position);
             let known = before.remove(&entity.id).filter(stays);
             let mut trial = known.unwrap_or(Trial::new(entity.position));
             if let Some((_, command)) = commands.iter().find(|(id, _)| *id == entity.id) {
@@ -101,11 +124,6 @@ impl StuckWatch {
         }
         self.ever.extend(&found);
         found
-    }
-
-    fn stays(&self, place: DVec3, now: DVec3) -> bool {
-        let off = now - place;
-        off.truncate().length() <= AWAY && (-AWAY..=self.rise).contains(&off.z)
     }
 
     /// How many players were ever found to be stuck.
@@ -126,6 +144,20 @@ impl StuckWatch {
             .get(&player)
             .is_some_and(|trial| !trial.is_stuck && f64::from(trial.asked) >= asked)
     }
+}
+
+/// Whether the game holds a player who moves by these parameters.
+fn is_held(movement: &MovementParameters) -> bool {
+    let (speed, acceleration) = HELD_BELOW;
+    movement.run_speed < speed || movement.ground_acceleration < acceleration
+}
+
+/// Whether a player who was at `place` and is here `now` has not moved.
+fn stays(movement: &MovementParameters, place: DVec3, now: DVec3) -> bool {
+    // Without gravity, a jump leads anywhere, so rising counts as moving.
+    let jump = if movement.gravity > 0.0 { movement.jump_height() } else { 0.0 };
+    let off = now - place;
+    off.truncate().length() <= AWAY && (-AWAY..=jump + AWAY).contains(&off.z)
 }
 
 /// The direction in which a command asks to move, as one of sixteen directions of the compass.

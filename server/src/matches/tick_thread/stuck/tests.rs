@@ -3,6 +3,10 @@ use obsp_sim::{EntityState, Kind, Posture};
 
 use super::*;
 
+fn usual(_: EntityId) -> MovementParameters {
+    MovementParameters::default()
+}
+
 const ID: EntityId = EntityId { slot: 3, generation: 0 };
 
 fn state_at(position: DVec3) -> State {
@@ -20,10 +24,10 @@ fn state_at(position: DVec3) -> State {
 /// How many players are found stuck in four seconds, if one player has the commands and places that
 /// `of` gives for each tick.
 fn stuck(tick_rate: u32, of: impl Fn(u32) -> (Command, DVec3)) -> usize {
-    let mut watch = StuckWatch::new(tick_rate, &MovementParameters::default());
+    let mut watch = StuckWatch::new(tick_rate);
     for tick in 0..4 * tick_rate {
         let (command, position) = of(tick);
-        watch.see(&state_at(position), &[(ID, command)]);
+        watch.judge(&state_at(position), &[(ID, command)], usual);
     }
     assert_eq!(watch.count(), watch.now());
     watch.count()
@@ -72,15 +76,46 @@ fn a_player_that_moves_more_than_four_units_is_not_stuck() {
 /// A player is stuck until they move, and can be found stuck again.
 #[test]
 fn a_player_that_gets_free_is_stuck_no_more() {
-    let mut watch = StuckWatch::new(60, &MovementParameters::default());
+    let mut watch = StuckWatch::new(60);
     let (mut found, mut places) = (Vec::new(), Vec::new());
     for tick in 0..600 {
         let place = DVec3::X * if tick < 300 { 0.0 } else { 100.0 };
-        found.extend(watch.see(&state_at(place), &[(ID, asks(tick, 60, true))]));
+        found.extend(watch.judge(&state_at(place), &[(ID, asks(tick, 60, true))], usual));
         places.push(watch.now());
     }
     assert_eq!((found.len(), watch.count()), (2, 1));
     assert_eq!((places[60], places[200], places[310], places[599]), (0, 1, 0, 1));
-    watch.see(&State::default(), &[]);
+    watch.judge(&State::default(), &[], usual);
     assert_eq!((watch.now(), watch.count()), (0, 1), "they left");
+}
+
+/// Symptom: players whom a game froze for a while counted as stuck. Cause: the watch knew the usual
+/// parameters alone. Cure: each player is judged by their own.
+#[test]
+fn a_player_whom_the_game_holds_is_not_stuck() {
+    let stuck_by = |run_speed, ground_acceleration| {
+        let own = MovementParameters { run_speed, ground_acceleration, ..usual(ID) };
+        let mut watch = StuckWatch::new(60);
+        for tick in 0..240 {
+            watch.judge(&state_at(DVec3::ZERO), &[(ID, asks(tick, 60, true))], |_| own);
+        }
+        watch.count()
+    };
+    assert_eq!([stuck_by(1.0, 10.0), stuck_by(63.9, 10.0), stuck_by(320.0, 1.9)], [0; 3]);
+    assert_eq!([stuck_by(64.0, 2.0), stuck_by(640.0, 10.0)], [1; 2]);
+}
+
+/// A player who jumps higher than others has not moved by it.
+#[test]
+fn a_jump_is_as_high_as_the_players_own_parameters_have_it() {
+    let own = MovementParameters { gravity: 200.0, ..usual(ID) };
+    let counts = [own, usual(ID)].map(|movement| {
+        let mut watch = StuckWatch::new(60);
+        for tick in 0..240 {
+            let hops = DVec3::Z * if tick % 20 < 10 { 180.0 } else { 0.0 };
+            watch.judge(&state_at(hops), &[(ID, asks(tick, 60, true))], |_| movement);
+        }
+        watch.count()
+    });
+    assert_eq!(counts, [1, 0]);
 }
