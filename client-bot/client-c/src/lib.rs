@@ -12,6 +12,7 @@
 //! * [`play`]: the player's input. [`actions`]: what the game lets players do beside moving.
 //! * [`event_fields`]: the content of a game's events. [`events`]: events of the connection and of the match.
 //!   [`view`]: the entities to draw. [`values`]: the values of a game's own fields.
+//! * [`effects`]: rays, explosions and hits.
 //! * [`level`]: the map, the sizes of players and the models of bodies.
 
 #![expect(
@@ -22,6 +23,7 @@
 pub mod actions;
 #[cfg(feature = "connect")]
 pub mod connect;
+pub mod effects;
 pub mod event_fields;
 pub mod events;
 mod failure;

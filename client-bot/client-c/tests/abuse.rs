@@ -12,6 +12,9 @@ use obsp_client_c::level::{
 use obsp_client_c::play::{
     ObspCommand, obsp_client_leave, obsp_client_next_tick_at, obsp_client_say, obsp_client_tick,
 };
+use obsp_client_c::actions::{obsp_client_action_button, obsp_client_actions};
+use obsp_client_c::effects::obsp_client_next_effect;
+use obsp_client_c::event_fields::obsp_client_event_fields;
 use obsp_client_c::values::{obsp_client_match_value, obsp_client_own_value, obsp_client_value};
 use obsp_client_c::view::{
     obsp_client_entities, obsp_client_own_player, obsp_client_own_vehicle, obsp_client_players,
@@ -98,6 +101,12 @@ fn nulls_are_refused_everywhere() {
         assert_eq!(text(obsp_last_error()), "the name of the field is null");
         assert!(!obsp_client_match_value(client, c"holder".as_ptr(), null_mut()));
         assert!(!obsp_client_own_value(null_mut(), c"holder".as_ptr(), null_mut()));
+        assert_eq!(obsp_client_actions(null_mut(), null_mut(), 0), 0);
+        assert_eq!(obsp_client_action_button(client, null()), 0);
+        assert_eq!(text(obsp_last_error()), "the name of the action is null");
+        assert_eq!(obsp_client_event_fields(client, null(), null_mut(), 0), 0);
+        assert_eq!(text(obsp_last_error()), "the event is null");
+        assert!(!obsp_client_next_effect(null_mut(), null_mut()));
         obsp_client_free(client);
     }
 }

@@ -52,9 +52,7 @@ const IDLE = 180_000;
 const IDLE_WARNING = 30_000;
 
 const FULL_HEALTH = 100;
-
 /** @typedef {import("../match/motion.js").Shown} Shown */
-
 /** @typedef {import("../camera/sight.js").Sight} Sight */
 
 /**
