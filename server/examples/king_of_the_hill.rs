@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use obsp_game::{
-    Action, EventKind, EventType, Field, Game, Hint, PerEntity, Replicated, Respawn, Subject, Values,
-    Vitals, VolumeId, WorldMut,
+    Action, EventKind, EventType, Field, Game, Hint, PerEntity, Replicated, Respawn, Subject,
+    Values, Vitals, VolumeId, WorldMut,
 };
 use obsp_sim::{Command, EntityId, World};
 use serde::{Deserialize, Serialize};

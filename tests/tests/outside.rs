@@ -51,5 +51,8 @@ fn a_new_game_is_written_built_without_a_network_and_played() {
     assert!(run.status.success(), "{}\n{}", told[0], told[1]);
     let report: serde_json::Value = serde_json::from_str(&told[0]).expect("the report is JSON");
     assert_eq!(report["interpenetrations"], 0, "{report}");
-    assert!(report["outcome"]["events"]["goal"].as_u64() > Some(0), "scripted players score: {report}");
+    assert!(
+        report["outcome"]["events"]["goal"].as_u64() > Some(0),
+        "scripted players score: {report}"
+    );
 }

@@ -288,7 +288,10 @@ fn match_event(tick: u32, event: &MatchEvent, schema: Option<&Schema>) -> ObspMa
         }
         MatchEvent::Game(event) => {
             let name = schema.and_then(|schema| schema.events().get(usize::from(event.kind())));
-            ObspMatchEvent { tick, ..ObspMatchEvent::game(name.map_or("", EventKind::name), event.data()) }
+            ObspMatchEvent {
+                tick,
+                ..ObspMatchEvent::game(name.map_or("", EventKind::name), event.data())
+            }
         }
     }
 }

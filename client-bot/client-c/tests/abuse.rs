@@ -3,6 +3,9 @@
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{null, null_mut};
 
+use obsp_client_c::actions::{obsp_client_action_button, obsp_client_actions};
+use obsp_client_c::effects::obsp_client_next_effect;
+use obsp_client_c::event_fields::obsp_client_event_fields;
 use obsp_client_c::events::{ObspEvent, ObspEventKind, ObspId, obsp_client_poll_event};
 use obsp_client_c::handle::{ObspIdentity, obsp_client_free, obsp_client_new, obsp_client_ticket};
 use obsp_client_c::level::{
@@ -12,9 +15,6 @@ use obsp_client_c::level::{
 use obsp_client_c::play::{
     ObspCommand, obsp_client_leave, obsp_client_next_tick_at, obsp_client_say, obsp_client_tick,
 };
-use obsp_client_c::actions::{obsp_client_action_button, obsp_client_actions};
-use obsp_client_c::effects::obsp_client_next_effect;
-use obsp_client_c::event_fields::obsp_client_event_fields;
 use obsp_client_c::values::{obsp_client_match_value, obsp_client_own_value, obsp_client_value};
 use obsp_client_c::view::{
     obsp_client_entities, obsp_client_own_player, obsp_client_own_vehicle, obsp_client_players,

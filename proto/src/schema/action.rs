@@ -114,7 +114,10 @@ impl Action {
             return refused(format!("its label: {error}"));
         }
         if self.keys.len() > MAX_KEYS {
-            return refused(format!("it has {} keys; at most {MAX_KEYS} are allowed", self.keys.len()));
+            return refused(format!(
+                "it has {} keys; at most {MAX_KEYS} are allowed",
+                self.keys.len()
+            ));
         }
         let is_code = |key: &String| {
             let fits = (1..=MAX_KEY_NAME).contains(&key.len());

@@ -123,7 +123,9 @@ impl EventKind {
         let refused = |fault: String| Err(SchemaError::BadEvent { name: self.name.clone(), fault });
         if self.toast.len() > MAX_TOAST {
             let bytes = self.toast.len();
-            return refused(format!("its toast has {bytes} bytes; at most {MAX_TOAST} are allowed"));
+            return refused(format!(
+                "its toast has {bytes} bytes; at most {MAX_TOAST} are allowed"
+            ));
         }
         if let Some(Err(error)) = self.toast_text().map(ChatLine::new) {
             return refused(format!("its toast: {error}"));
@@ -131,7 +133,9 @@ impl EventKind {
         for part in self.toast.split('{').skip(1) {
             let name = part.split_once('}').map_or(part, |(name, _)| name);
             if !names().any(|field| field == name) {
-                return refused(format!("its toast names {{{name}}}, but the event has no such field"));
+                return refused(format!(
+                    "its toast names {{{name}}}, but the event has no such field"
+                ));
             }
         }
         Ok(())

@@ -109,9 +109,10 @@ fn the_content_of_an_event_is_read_by_its_types() {
         EventType::Text,
         EventType::Player,
     ];
-    let all = kind.into_iter().enumerate().fold(EventKind::new("all"), |event, (index, of)| {
-        event.field(&format!("f{index}"), of)
-    });
+    let all = kind
+        .into_iter()
+        .enumerate()
+        .fold(EventKind::new("all"), |event, (index, of)| event.field(&format!("f{index}"), of));
     let id = obsp_sim::EntityId { slot: 300, generation: 2 };
     let value = (true, 255_u8, 70_000_u64, -1_i8, -300_i32, 0.5_f32, -2.25_f64, "Red", id);
     let event = GameEvent::new(0, &value).unwrap();

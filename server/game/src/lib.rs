@@ -45,8 +45,8 @@ pub use game_file::{
 pub use game_match::Match;
 pub use obsp_proto::control::Vitals;
 pub use obsp_proto::schema::{
-    Action, EventError, EventKind, EventType, EventValue, Field, GameEvent, Hint, MatchValues, Schema,
-    SchemaError,
+    Action, EventError, EventKind, EventType, EventValue, Field, GameEvent, Hint, MatchValues,
+    Schema, SchemaError,
 };
 pub use per_entity::PerEntity;
 pub use player_info::PlayerInfo;

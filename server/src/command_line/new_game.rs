@@ -25,9 +25,28 @@ const MAX_NAME: usize = 64;
 
 /// Names that cargo or Rust refuse, and those of the crates that the game depends on.
 const TAKEN: [&str; 22] = [
-    "alloc", "build", "core", "deps", "else", "enum", "examples", "fn", "impl", "incremental",
-    "match", "mod", "obsp", "obsp-game", "obsp-sim", "self", "serde", "server", "std", "test",
-    "type", "use",
+    "alloc",
+    "build",
+    "core",
+    "deps",
+    "else",
+    "enum",
+    "examples",
+    "fn",
+    "impl",
+    "incremental",
+    "match",
+    "mod",
+    "obsp",
+    "obsp-game",
+    "obsp-sim",
+    "self",
+    "serde",
+    "server",
+    "std",
+    "test",
+    "type",
+    "use",
 ];
 
 /// The files of the crate. `NAME` and `CHECKOUT` stand for what the options say.
@@ -42,7 +61,9 @@ const FILES: [(&str, &str); 4] = [
 #[derive(Debug, Error)]
 pub enum NewGameError {
     /// A name that a crate cannot have.
-    #[error("{name:?} cannot be the name of a crate: {fault}; choose another name, such as my-game")]
+    #[error(
+        "{name:?} cannot be the name of a crate: {fault}; choose another name, such as my-game"
+    )]
     BadName {
         /// The name.
         name: String,
@@ -114,7 +135,8 @@ pub fn new_game(options: &NewGameOptions, parent: &Path) -> Result<String, NewGa
 
 /// Why a crate cannot have this name, if it cannot.
 fn fault_of(name: &str) -> Option<&'static str> {
-    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
+    let fits =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     if !name.bytes().next().is_some_and(|first| first.is_ascii_lowercase()) {
         return Some("it does not begin with one of a-z");
     }

@@ -12,7 +12,9 @@ use client_bot::swarm::Swarm;
 use obsp::model::Model;
 use obsp::{Source, Spaces, compile};
 use obsp_client::quic::{ClientEvent, Connector, Trust};
-use obsp_game::{AnyGame, Event, EventKind, Game, Match, Replicated, Respawn, RunningMatch, WorldMut};
+use obsp_game::{
+    AnyGame, Event, EventKind, Game, Match, Replicated, Respawn, RunningMatch, WorldMut,
+};
 use obsp_proto::control::{MapHash, MatchEvent, PlayerName};
 use obsp_proto::game_data::GameData;
 use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind};

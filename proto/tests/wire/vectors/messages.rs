@@ -150,10 +150,7 @@ fn commands() {
         batch: CommandBatch::new(Tick(70_012), vec![throwing]).unwrap(),
     };
     check("commands-further", &further.encode());
-    assert_eq!(
-        CommandDatagram::decode(&printed("commands-further"), Tick(70_000)),
-        Ok(further)
-    );
+    assert_eq!(CommandDatagram::decode(&printed("commands-further"), Tick(70_000)), Ok(further));
     let commands = vec![standing, running, running, jumping];
     let datagram = CommandDatagram {
         acknowledgement: Some(Acknowledgement { latest: Tick(70_010), before: 0b1011 }),

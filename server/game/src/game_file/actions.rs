@@ -33,10 +33,8 @@ impl ActionChange {
         text: &str,
     ) -> Result<Vec<Self>, GameFileError> {
         if let Some(table) = tables.values().nth(MAX_ACTIONS) {
-            let message = format!(
-                "the file has {} actions; at most {MAX_ACTIONS} are allowed",
-                tables.len()
-            );
+            let message =
+                format!("the file has {} actions; at most {MAX_ACTIONS} are allowed", tables.len());
             return Err(GameFileError::at(text, table.span().start, message));
         }
         let checked = tables.into_iter().map(|(name, table)| {
