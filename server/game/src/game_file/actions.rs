@@ -70,3 +70,56 @@ impl ActionChange {
         if touch.unwrap_or(declared.has_touch()) { action } else { action.without_touch() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::arena::Arena;
+    use crate::{AnyGame, GameFile, Hint};
+
+    #[test]
+    fn a_file_changes_actions_of_the_game_and_adds_others() {
+        let text = "[actions.grenade]\nlabel = 'Bomb'\nkeys = ['KeyG', 'Mouse2']\ngamepad = 5\n\
+                    [actions.wave]\ntouch = false\n[actions.bow]\n";
+        let game = Arena.with_file(&GameFile::parse(text).unwrap());
+        let schema = game.schema().unwrap();
+        let names: Vec<&str> = schema.actions().iter().map(|action| action.name()).collect();
+        assert_eq!(names, ["fire", "rocket", "grenade", "bow", "wave"]);
+        let bomb = &schema.actions()[2];
+        assert_eq!((bomb.label(), bomb.gamepad_button()), ("Bomb", Some(5)));
+        assert_eq!((bomb.keys(), bomb.has_touch()), (&["KeyG".into(), "Mouse2".into()][..], true));
+        let wave = &schema.actions()[4];
+        assert_eq!((wave.label(), wave.has_touch()), ("wave", false));
+        assert_eq!(schema.button("bow").map(obsp_sim::Buttons::bits), Some(1 << 7));
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_is_told_with_its_place() {
+        let many = (0..17).map(|index| format!("[actions.a{index:02}]\n")).collect::<String>();
+        for (text, expected) in [
+            ("[actions.fire]\nkeys = ['a b']", "line 1, column 1: the action \"fire\": \"a b\""),
+            ("[actions.fire]\ngamepad = 17", "gamepads have no button 17"),
+            ("[actions.fire]\ngamepad = 256", "line 2, column 11: "),
+            ("[actions.fire]\nlabel = ''", "its label has 0 bytes"),
+            ("[actions.fire]\nkey = 'KeyG'", "line 2, column 1: unknown field `key`"),
+            ("[actions.'a b']\n", "the name \"a b\" is not allowed"),
+            (&many, "line 17, column 1: the file has 17 actions; at most 16 are allowed"),
+            ("[hints]\nclock = 'watch'", "line 2, column 9: there is no hint \"watch\""),
+        ] {
+            let found = GameFile::parse(text).unwrap_err().to_string();
+            assert!(found.contains(expected), "{found} instead of {expected}");
+            assert!(found.starts_with("line "), "{found}");
+        }
+        // With the three of the game, fourteen others are one too many.
+        let fourteen = many.lines().take(14).map(|line| format!("{line}\n")).collect::<String>();
+        let game = Arena.with_file(&GameFile::parse(&fourteen).unwrap());
+        assert!(game.schema().unwrap_err().to_string().contains("17 actions"));
+    }
+
+    #[test]
+    fn a_hint_of_the_file_takes_the_place_of_that_of_the_game() {
+        let hints = GameFile::parse("[hints]\nclock = 'timer'\n").unwrap();
+        let field = obsp_proto::schema::Field::new("clock", 0, 9).with_hint(Hint::Bar);
+        let hinted = super::super::hints::hinted(vec![field], hints.hints());
+        assert_eq!(hinted[0].hint(), Hint::Timer);
+    }
+}
