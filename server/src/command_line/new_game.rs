@@ -73,7 +73,7 @@ pub enum NewGameError {
     /// The folder is not this repository.
     #[error(
         "{} has no {missing}, so it is not the repository of the server: give its folder with \
-         --path", path.display()
+         --path", .path.display()
     )]
     NotTheRepository {
         /// The folder.
@@ -82,13 +82,13 @@ pub enum NewGameError {
         missing: &'static str,
     },
     /// The folder of the crate is there already.
-    #[error("{} exists already, and nothing in it was changed: choose another name", path.display())]
+    #[error("{} exists already, and nothing in it was changed: choose another name", .path.display())]
     Exists {
         /// The folder.
         path: PathBuf,
     },
     /// A file cannot be written or read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", .path.display())]
     File {
         /// The file.
         path: PathBuf,
