@@ -236,6 +236,15 @@ test("a player who has chosen another name is told when it counts", () => {
   assert.match(tell(store, 0).renaming, /^You are Ann until you join again/);
 });
 
+test("values are shown as the game hints", () => {
+  const store = storeOf({ Ann: [ANN, 0] });
+  const value = (name, hint, value, least = 0, most = 300) => ({ name, value, least, most, hint });
+  store.values = { match: [value("round", "timer", 75), value("red_seconds", "bar", 30, 0, 60)], own: [value("side", "team", 2, 1, 2), value("lit", "counter", 1, 0, 1)], teams: [] };
+  const { match, own } = tell(play(store), 0).values;
+  assert.deepEqual(match, [{ name: "round", text: "1:15" }, { name: "red", text: "30", share: 0.5 }]);
+  assert.deepEqual(own, [{ name: "side", text: "2", team: 1 }, { name: "lit", text: "1" }]);
+});
+
 test("values of a game are shown as their names and ranges declare them", () => {
   const store = storeOf({ Ann: [ANN, 0] });
   const range = { least: 0, most: 200 };
