@@ -210,7 +210,7 @@ impl Game for KingOfTheHill {
         if let Some(team) = winner {
             state.teams[team].won += 1;
         }
-        let _ = world.send(ROUND_OVER, winner.map_or("Nobody", |team| NAMES[team]));
+        let _ = world.send(ROUND_OVER, &winner.map_or("Nobody", |team| NAMES[team]));
         state.clock = 0;
         state.teams.iter_mut().for_each(|team| team.held = 0);
         // Everybody starts again at their own side.

@@ -9,15 +9,15 @@ use thiserror::Error;
 
 /// The options of `server new-game`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-pub struct NewGameOptions {
+pub(crate) struct NewGameOptions {
     /// Name of the crate, and of the new folder in the present one: a-z, 0-9, `-` and `_`
     #[arg(value_name = "NAME")]
-    pub name: String,
+    pub(crate) name: String,
 
     /// Folder of this repository, on which the crate depends; by default the folder in which this
     /// program was built
     #[arg(long, value_name = "DIR")]
-    pub path: Option<PathBuf>,
+    pub(crate) path: Option<PathBuf>,
 }
 
 /// Maximum length of a name, in bytes.
@@ -59,7 +59,7 @@ const FILES: [(&str, &str); 4] = [
 
 /// Why no crate was written.
 #[derive(Debug, Error)]
-pub enum NewGameError {
+pub(crate) enum NewGameError {
     /// A name that a crate cannot have.
     #[error(
         "{name:?} cannot be the name of a crate: {fault}; choose another name, such as my-game"
@@ -101,7 +101,7 @@ pub enum NewGameError {
 ///
 /// # Errors
 /// [`NewGameError`] says what is wrong with the name or the folders.
-pub fn new_game(options: &NewGameOptions, parent: &Path) -> Result<String, NewGameError> {
+pub(crate) fn new_game(options: &NewGameOptions, parent: &Path) -> Result<String, NewGameError> {
     let NewGameOptions { name, path } = options;
     if let Some(fault) = fault_of(name) {
         return Err(NewGameError::BadName { name: name.clone(), fault });
