@@ -7,7 +7,8 @@
 // `obsp_client_own_player` or `obsp_client_own_vehicle`, and of `obsp_client_entities`. The
 // walls to draw are `obsp_client_map_triangles`, and the shapes of bodies
 // `obsp_client_model_triangles`. What the game lets players do beside moving is
-// `obsp_client_actions`, and what its events say `obsp_client_event_fields`. See examples/walk.c and examples/level.c.
+// `obsp_client_actions`, and what its events say `obsp_client_event_fields`. See
+// examples/walk.c and examples/level.c.
 //
 // Pointers must be null or valid for the call. If null has no meaning for a pointer, the call
 // fails. Texts are UTF-8 and end with a zero byte. Any thread may use a handle, but only one at
