@@ -2,6 +2,7 @@
 //! command of the next tick. A behavior draws random numbers only from its own seed, so with the
 //! same seed it acts the same in the same world. Routes through a map come from its [`NavGraph`].
 
+mod actions;
 mod behavior;
 mod choice;
 mod drive;
@@ -10,6 +11,7 @@ mod nav_graph;
 mod path_follower;
 mod wander;
 
+pub(crate) use actions::Actions;
 pub use behavior::{Behavior, Perception};
 pub use choice::BehaviorChoice;
 pub use drive::Drive;

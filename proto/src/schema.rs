@@ -2,9 +2,13 @@
 //! The server's hello carries the [`Schema`]. So both ends code the fields by the same ranges, and
 //! a client can show them by name even if it does not know the game.
 
+mod action;
 mod encoding;
+mod event_kind;
+mod event_value;
 mod field;
 mod game_event;
+mod hint;
 mod values;
 
 use std::collections::BTreeSet;
@@ -13,8 +17,12 @@ use obsp_sim::{Kind, ModelId};
 
 use crate::quantise::QuantisedBody;
 
+pub use action::{Action, GAMEPAD_BUTTONS, MAX_ACTIONS, MAX_KEY_NAME, MAX_KEYS, MAX_LABEL};
+pub use event_kind::{EventKind, EventType, MAX_TOAST};
+pub use event_value::EventValue;
 pub use field::{Field, MAX_FIELD_NAME, MAX_FIELDS};
 pub use game_event::{EventError, GameEvent, MAX_EVENT_DATA};
+pub use hint::Hint;
 pub use values::{FieldValues, MatchValues};
 
 /// Maximum length of an encoded schema, in bytes. It is enough for about two hundred fields.
@@ -42,7 +50,8 @@ pub struct Schema {
     of_own_player: Vec<Field>,
     of_players: Vec<Field>,
     models: Vec<(String, Vec<Field>)>,
-    events: Vec<String>,
+    events: Vec<EventKind>,
+    actions: Vec<Action>,
 }
 
 /// The parts of a [`Schema`] before they have been checked.
@@ -57,8 +66,10 @@ pub struct SchemaParts {
     /// The models of bodies in the order of their ids. Each has its name and the fields of its
     /// bodies, except bodies that are players.
     pub models: Vec<(String, Vec<Field>)>,
-    /// Names of the kinds of events.
-    pub events: Vec<String>,
+    /// The kinds of events.
+    pub events: Vec<EventKind>,
+    /// The actions of players, in the order of their numbers.
+    pub actions: Vec<Action>,
 }
 
 /// Why parts do not make a [`Schema`].
@@ -119,6 +130,28 @@ pub enum SchemaError {
         /// The number of kinds.
         count: usize,
     },
+    /// A kind of events with a toast that cannot be shown.
+    #[error("the event {name:?}: {fault}")]
+    BadEvent {
+        /// The name of the kind.
+        name: String,
+        /// The fault.
+        fault: String,
+    },
+    /// An action with a label, a key or a button that cannot be.
+    #[error("the action {name:?}: {fault}")]
+    BadAction {
+        /// The name of the action.
+        name: String,
+        /// The fault.
+        fault: String,
+    },
+    /// More actions than a command has bits for.
+    #[error("the game has {count} actions; at most {MAX_ACTIONS} are allowed")]
+    TooManyActions {
+        /// The number of actions.
+        count: usize,
+    },
     /// The whole schema is too long for a hello.
     #[error("the schema takes {bytes} bytes; at most {MAX_SCHEMA} are allowed: shorten names")]
     TooLong {
@@ -133,7 +166,7 @@ impl Schema {
     /// # Errors
     /// [`SchemaError`] names the part that is wrong.
     pub fn new(parts: SchemaParts) -> Result<Self, SchemaError> {
-        let SchemaParts { of_match, of_own_player, of_players, models, events } = parts;
+        let SchemaParts { of_match, of_own_player, of_players, models, events, actions } = parts;
         check_fields("the match", &of_match)?;
         check_fields("a client's own player", &of_own_player)?;
         check_fields("players", &of_players)?;
@@ -147,9 +180,14 @@ impl Schema {
         if events.len() > MAX_EVENT_KINDS {
             return Err(SchemaError::TooManyEvents { count: events.len() });
         }
-        events.iter().try_for_each(|name| field::check_name(name))?;
-        check_names("the events", events.iter().map(String::as_str))?;
-        let schema = Self { of_match, of_own_player, of_players, models, events };
+        events.iter().try_for_each(EventKind::check)?;
+        check_names("the events", events.iter().map(EventKind::name))?;
+        if actions.len() > MAX_ACTIONS {
+            return Err(SchemaError::TooManyActions { count: actions.len() });
+        }
+        actions.iter().try_for_each(Action::check)?;
+        check_names("the actions", actions.iter().map(Action::name))?;
+        let schema = Self { of_match, of_own_player, of_players, models, events, actions };
         let bytes = encoding::length(&schema);
         if bytes > MAX_SCHEMA {
             return Err(SchemaError::TooLong { bytes });
@@ -216,14 +254,29 @@ impl Schema {
         self.models.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The names of the kinds of events, in the order of their numbers.
-    pub fn events(&self) -> &[String] {
+    /// The kinds of events, in the order of their numbers.
+    pub fn events(&self) -> &[EventKind] {
         &self.events
     }
 
     /// The number of a kind of events.
     pub fn event_kind(&self, name: &str) -> Option<u8> {
-        self.events.iter().position(|event| event == name).map(|index| index as u8)
+        self.events.iter().position(|event| event.name() == name).map(|index| index as u8)
+    }
+
+    /// The actions of players, in the order of their numbers.
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
+    /// The number of the action of this name.
+    pub fn action(&self, name: &str) -> Option<u8> {
+        self.actions.iter().position(|action| action.name() == name).map(|index| index as u8)
+    }
+
+    /// The button of the action of this name.
+    pub fn button(&self, name: &str) -> Option<obsp_sim::Buttons> {
+        obsp_sim::Buttons::action(self.action(name)?)
     }
 
     /// Whether the match has fields, or a client's own player has fields that no other client gets.

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use obsp::model::{Model, shipped};
-use obsp_game::{Game, PerEntity, Vitals, WorldMut};
-use obsp_sim::{Buttons, Command, EntityId, Kind};
+use obsp_game::{Action, Game, PerEntity, Vitals, WorldMut};
+use obsp_sim::{Command, EntityId, Kind};
 use serde::{Deserialize, Serialize};
 
 /// Speed of a ball, in units per second.
@@ -71,6 +71,10 @@ impl Game for Bowling {
         self.models.to_vec()
     }
 
+    fn actions(&self) -> Vec<Action> {
+        vec![Action::new("bowl", "Bowl").key("Mouse0").gamepad(7)]
+    }
+
     fn classes(&self) -> Vec<String> {
         vec!["bowling_pin".into()]
     }
@@ -89,7 +93,7 @@ impl Game for Bowling {
         state.points.remove(player);
     }
 
-    /// The fire key bowls a ball from in front of the player's knees, one ball at a time.
+    /// The action bowls a ball from in front of the player's knees, one ball at a time.
     fn moved(
         &self,
         state: &mut State,
@@ -97,7 +101,7 @@ impl Game for Bowling {
         player: EntityId,
         command: &Command,
     ) {
-        if state.throw.is_some() || !command.buttons.contains(Buttons::PRIMARY) {
+        if state.throw.is_some() || !world.pressed(command, "bowl") {
             return;
         }
         let Some(model) = world.model("ball") else { return };

@@ -17,9 +17,10 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use obsp_game::{
-    Field, Game, PerEntity, Replicated, Respawn, Subject, Values, Vitals, VolumeId, WorldMut,
+    Action, EventKind, EventType, Field, Game, Hint, PerEntity, Replicated, Respawn, Subject,
+    Values, Vitals, VolumeId, WorldMut,
 };
-use obsp_sim::{Buttons, Command, EntityId, World};
+use obsp_sim::{Command, EntityId, World};
 use serde::{Deserialize, Serialize};
 
 /// Points that win a round, and seconds that a round lasts at most.
@@ -32,22 +33,25 @@ const REACH: f64 = 72.0;
 const KICK: f64 = 380.0;
 const BREATH: f64 = 0.7;
 
+/// The name of the action.
+const KICK_ACTION: &str = "kick";
+
 const NAMES: [&str; 2] = ["Red", "Blue"];
 
 /// The fields of the match: the team that holds the hill (0 none, 1 Red, 2 Blue), and the seconds
 /// for which each team has held it.
 const HOLDER: Field = Field::new("holder", 0, 2);
-const RED_SECONDS: Field = Field::new("red_seconds", 0, 30);
-const BLUE_SECONDS: Field = Field::new("blue_seconds", 0, 30);
+const RED_SECONDS: Field = Field::new("red_seconds", 0, 30).with_hint(Hint::Bar);
+const BLUE_SECONDS: Field = Field::new("blue_seconds", 0, 30).with_hint(Hint::Bar);
 /// The fields of a player: the team, and whether the player could kick now.
-const TEAM: Field = Field::new("team", 0, 1);
+const TEAM: Field = Field::new("team", 0, 1).with_hint(Hint::Team);
 const CAN_KICK: Field = Field::new("can_kick", 0, 1);
 
-/// The event that a team has taken the hill. Its value is the number of the team, and the seconds
-/// for which the team had held the hill before.
+/// The event that a team has taken the hill. Its value is the name of the team, and the seconds for
+/// which the team had held the hill before.
 const TAKEN: &str = "hill_taken";
-/// The event that a round is over. Its value is the number of the team that has won the round, if
-/// one has.
+/// The event that a round is over. Its value is the name of the team that has won the round, or
+/// "Nobody".
 const ROUND_OVER: &str = "round_over";
 
 #[derive(Clone, Debug)]
@@ -82,12 +86,25 @@ struct Team {
 impl Game for KingOfTheHill {
     type State = State;
 
+    fn actions(&self) -> Vec<Action> {
+        vec![Action::new(KICK_ACTION, "Kick").key("Mouse0").gamepad(7)]
+    }
+
     fn replicated(&self) -> Replicated {
+        let taken = EventKind::new(TAKEN)
+            .field("team", EventType::Text)
+            .field("before", EventType::Unsigned)
+            .toast("{team} holds the hill, {before} s so far")
+            .sound("hit");
+        let round_over = EventKind::new(ROUND_OVER)
+            .field("winner", EventType::Text)
+            .toast("{winner} wins the round")
+            .sound("kill");
         Replicated {
             of_match: vec![HOLDER, RED_SECONDS, BLUE_SECONDS],
             of_players: vec![TEAM],
             of_own_player: vec![CAN_KICK],
-            events: vec![TAKEN, ROUND_OVER],
+            events: vec![taken, round_over],
             ..Replicated::default()
         }
     }
@@ -143,7 +160,7 @@ impl Game for KingOfTheHill {
         state.players.remove(player);
     }
 
-    /// The fire key kicks the other team, and barrels.
+    /// The action kicks the other team, and barrels.
     fn moved(
         &self,
         state: &mut State,
@@ -154,7 +171,7 @@ impl Game for KingOfTheHill {
         let breath = world.ticks_in(BREATH);
         let Some(own) = state.players.get_mut(player) else { return };
         own.breath = own.breath.saturating_sub(1);
-        if own.breath > 0 || !command.buttons.contains(Buttons::PRIMARY) {
+        if own.breath > 0 || !world.pressed(command, KICK_ACTION) {
             return;
         }
         own.breath = breath;
@@ -174,10 +191,9 @@ impl Game for KingOfTheHill {
         let holder = holder(state, world);
         if holder != state.holder {
             if let Some(team) = holder {
-                world.announce(format!("{} holds the hill", NAMES[team]));
                 let before = seconds(world, state.teams[team].held);
                 // A tick has room for this event.
-                let _ = world.send(TAKEN, &(team as u8, before));
+                let _ = world.send(TAKEN, &(NAMES[team], before));
             }
             state.holder = holder;
         }
@@ -194,8 +210,7 @@ impl Game for KingOfTheHill {
         if let Some(team) = winner {
             state.teams[team].won += 1;
         }
-        world.announce(format!("{} wins the round", winner.map_or("Nobody", |team| NAMES[team])));
-        let _ = world.send(ROUND_OVER, &winner.map(|team| team as u8));
+        let _ = world.send(ROUND_OVER, &winner.map_or("Nobody", |team| NAMES[team]));
         state.clock = 0;
         state.teams.iter_mut().for_each(|team| team.held = 0);
         // Everybody starts again at their own side.

@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use obsp_game::{Event, Game, PerEntity, Respawn, Vitals, VolumeId, WorldMut};
-use obsp_sim::{Buttons, Command, EntityId};
+use obsp_game::{Action, Event, Game, PerEntity, Respawn, Vitals, VolumeId, WorldMut};
+use obsp_sim::{Command, EntityId};
 use serde::{Deserialize, Serialize};
 
 /// Crates that a round begins with.
@@ -25,6 +25,9 @@ const SHOVE: f64 = 420.0;
 /// Seconds between two shoves of a player, and between two rounds.
 const BREATH: f64 = 0.5;
 const PAUSE: f64 = 3.0;
+
+/// The name of the action.
+const SHOVE_ACTION: &str = "shove";
 
 /// The rules. Numbers that never change during a match would be fields of this.
 #[derive(Clone, Debug)]
@@ -51,6 +54,11 @@ struct Wrestler {
 
 impl Game for Sumo {
     type State = State;
+
+    fn actions(&self) -> Vec<Action> {
+        vec![Action::new(SHOVE_ACTION, "Shove").key("Mouse0").gamepad(7)]
+    }
+
     fn classes(&self) -> Vec<String> {
         vec!["trigger_pit".into()]
     }
@@ -75,7 +83,7 @@ impl Game for Sumo {
         state.wrestlers.remove(player);
     }
 
-    /// The fire key shoves the body in front of the player. All other keys keep their meaning.
+    /// The action shoves the body in front of the player.
     fn moved(
         &self,
         state: &mut State,
@@ -86,7 +94,7 @@ impl Game for Sumo {
         let ticks = world.ticks_in(BREATH);
         let Some(wrestler) = state.wrestlers.get_mut(player) else { return };
         wrestler.breath = wrestler.breath.saturating_sub(1);
-        if wrestler.breath > 0 || !command.buttons.contains(Buttons::PRIMARY) {
+        if wrestler.breath > 0 || !world.pressed(command, SHOVE_ACTION) {
             return;
         }
         wrestler.breath = ticks;

@@ -4,6 +4,7 @@
 pub(crate) mod admin;
 pub(crate) mod health;
 pub(crate) mod models;
+pub(crate) mod new_game;
 pub(crate) mod options;
 pub(crate) mod reach;
 pub mod replay;
@@ -14,6 +15,7 @@ pub(crate) mod token;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -28,6 +30,7 @@ use crate::server::reload::Reading;
 use admin::{AdminCommand, admin};
 use health::{HealthOptions, health};
 use models::{ModelsOptions, write_models};
+use new_game::{NewGameOptions, new_game};
 use replay::{ReplayOptions, replay};
 use serve::{prepare, serve_reloading};
 use soak::{SoakOptions, soak};
@@ -61,6 +64,8 @@ enum Job {
     Replay(ReplayOptions),
     /// Write the shipped models as Wavefront OBJ files
     Models(ModelsOptions),
+    /// Write a new crate with a game that runs, into a new folder
+    NewGame(NewGameOptions),
     /// Ask a running server whether its match is alive; exit code 1 if not
     Health(HealthOptions),
     /// Control a running server over its admin interface
@@ -145,6 +150,10 @@ fn run(job: Job) -> Result<ExitCode> {
                 say(outcome.to_string());
             }
             outcome.passed()
+        }
+        Job::NewGame(options) => {
+            say(new_game(&options, Path::new(""))?);
+            true
         }
         Job::Health(options) => {
             health(&options)?;

@@ -23,6 +23,7 @@ import { Panels } from "./hud/panels.js";
 import { Recordings } from "./hud/recordings.js";
 import { ScoreView } from "./hud/score.js";
 import { RenamingView } from "./hud/renaming.js";
+import { ActionKeys } from "./hud/actions.js";
 import { Settings } from "./hud/settings.js";
 import { StatusView } from "./hud/status.js";
 import { Switches } from "./hud/switches.js";
@@ -57,6 +58,7 @@ class Page {
     this.detail = this.pace.detail;
     this.frames = this.pace.frames;
     this.settings = new Settings();
+    this.actionKeys = new ActionKeys();
     this.steering = new Steering(this.picture, this.camera, (x, y) => this.click(x, y));
     this.switches = new Switches({
       look: (mode) => this.look(mode),

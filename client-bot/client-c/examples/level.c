@@ -1,5 +1,5 @@
 /* Prints the level of a server's match as a program would load it to draw it: the map, the sizes
- * of players, and the models of bodies. With a file as its second argument, writes the map to it.
+ * of players, the models of bodies, and the actions. With a file as its second argument, writes the map to it.
  *
  *   ./level 127.0.0.1:4433 arena.obsp
  *
@@ -91,6 +91,16 @@ static void print_models(ObspClient *client) {
   }
 }
 
+/* Prints what the game lets players do beside moving. */
+static void print_actions(ObspClient *client) {
+  ObspAction actions[16];
+  const size_t count = obsp_client_actions(client, actions, 16);
+  for (size_t index = 0; index < count; index++) {
+    printf("action %s: %s, button %u, key %s\n", actions[index].name, actions[index].label,
+           actions[index].button, actions[index].keys[0]);
+  }
+}
+
 /* Writes the compiled map to a file. */
 static bool save_map(ObspClient *client, const char *path) {
   const size_t length = obsp_client_map_bytes(client, NULL, 0);
@@ -121,6 +131,7 @@ int main(int count, char **arguments) {
   if (is_well) {
     print_map(client, &map);
     print_models(client);
+    print_actions(client);
     is_well = count <= 2 || save_map(client, arguments[2]);
   }
   obsp_client_leave(client);

@@ -43,6 +43,30 @@ static void print_view(ObspClient *client, double now) {
   printf("\n");
 }
 
+/* Prints an event of the game with the values of its fields. */
+static void print_game_event(ObspClient *client, const ObspMatchEvent *event) {
+  ObspField fields[16];
+  const size_t count = obsp_client_event_fields(client, event, fields, 16);
+  printf("%s", event->text);
+  for (size_t index = 0; index < count; index++) {
+    const ObspField *field = &fields[index];
+    switch (field->kind) {
+    case OBSP_FIELD_TYPE_NUMBER:
+      printf(" %s=%g", field->name, field->number);
+      break;
+    case OBSP_FIELD_TYPE_TEXT:
+      printf(" %s=%s", field->name, field->text);
+      break;
+    case OBSP_FIELD_TYPE_PLAYER:
+      printf(" %s=player %u", field->name, field->player.slot);
+      break;
+    default:
+      printf(" %s=%lld", field->name, (long long)field->integer);
+    }
+  }
+  printf("\n");
+}
+
 /* Prints what happened. Returns whether the client is still in the match. */
 static bool print_events(ObspClient *client, double now) {
   ObspEvent event;
@@ -63,6 +87,15 @@ static bool print_events(ObspClient *client, double now) {
   while (obsp_client_next_match_event(client, now, &happened)) {
     if (happened.kind == OBSP_MATCH_EVENT_KIND_JOINED) {
       printf("%s is in the match\n", happened.text);
+    } else if (happened.kind == OBSP_MATCH_EVENT_KIND_GAME) {
+      print_game_event(client, &happened);
+    }
+  }
+  ObspEffect effect;
+  while (obsp_client_next_effect(client, &effect)) {
+    if (effect.kind == OBSP_EFFECT_KIND_BLAST) {
+      printf("something explodes at %.0f %.0f %.0f\n", effect.from[0], effect.from[1],
+             effect.from[2]);
     }
   }
   return true;

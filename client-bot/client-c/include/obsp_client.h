@@ -6,7 +6,9 @@
 // from `obsp_client_poll_event` and `obsp_client_next_match_event`, and draw the results of
 // `obsp_client_own_player` or `obsp_client_own_vehicle`, and of `obsp_client_entities`. The
 // walls to draw are `obsp_client_map_triangles`, and the shapes of bodies
-// `obsp_client_model_triangles`. See examples/walk.c and examples/level.c.
+// `obsp_client_model_triangles`. What the game lets players do beside moving is
+// `obsp_client_actions`, and what its events say `obsp_client_event_fields`. See
+// examples/walk.c and examples/level.c.
 //
 // Pointers must be null or valid for the call. If null has no meaning for a pointer, the call
 // fails. Texts are UTF-8 and end with a zero byte. Any thread may use a handle, but only one at
@@ -25,6 +27,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+// Bytes of the name or label of an action, its zero byte included.
+#define OBSP_ACTION_NAME_BYTES 36
+
+// Bytes of the name of a key, its zero byte included.
+#define OBSP_KEY_NAME_BYTES 24
+
+// Maximum number of default keys of an action.
+#define OBSP_ACTION_KEYS 4
+
+// Gamepad button of an action that has none.
+#define OBSP_NO_GAMEPAD_BUTTON 255
+
+// Bytes of the name of a field, its zero byte included.
+#define OBSP_FIELD_NAME_BYTES 36
+
+// Bytes of the text of a field, its zero byte included.
+#define OBSP_FIELD_TEXT_BYTES 260
 
 // Bytes of a text, its zero byte included. Longer texts are cut.
 #define OBSP_TEXT_BYTES 768
@@ -47,35 +67,32 @@
 // Crouch while held.
 #define OBSP_BUTTON_CROUCH 2
 
-// The first button that the game defines. In the arena it shoots a ray.
+// The first action of the game. In the arena it shoots a ray.
 #define OBSP_BUTTON_PRIMARY 4
 
 // Walk instead of run.
 #define OBSP_BUTTON_WALK 8
 
-// The second button that the game defines. In the arena it launches a rocket.
+// The second action of the game. In the arena it launches a rocket.
 #define OBSP_BUTTON_SECONDARY 16
 
-// The third button that the game defines. In the arena it throws a grenade.
+// The third action of the game. In the arena it throws a grenade.
 #define OBSP_BUTTON_TERTIARY 32
 
 // Bytes of a player's name, its zero byte included.
 #define OBSP_NAME_BYTES 100
 
-// The kind of an event of the connection.
+// The kind of an effect.
 typedef enum {
-  // The client is in the match and controls `player`. The client needs the map called `text`
-  // with the hash `map`. Before the map it needs the data of the game if `has_game` is set. See
-  // `obsp_client_use_map` and `obsp_client_use_game`. A client of `obsp_connect` gets map and
-  // data without these calls.
-  OBSP_EVENT_KIND_JOINED,
-  // The match continues in another world, with the map called `text`. Everything known of the
-  // old world is void, and `OBSP_EVENT_KIND_JOINED` follows.
-  OBSP_EVENT_KIND_NEW_WORLD,
-  // The client is no longer in the match; `text` is the reason. If `is_final`, rejoining is
-  // pointless.
-  OBSP_EVENT_KIND_DISCONNECTED,
-} ObspEventKind;
+  // `entity` shot a ray from `from` to `to`.
+  OBSP_EFFECT_KIND_RAY,
+  // Something exploded at `from`, with `radius`.
+  OBSP_EFFECT_KIND_BLAST,
+  // `entity` lost `damage` health by `other`.
+  OBSP_EFFECT_KIND_HURT,
+  // The body `entity` was taken out of an overlap and put elsewhere.
+  OBSP_EFFECT_KIND_REPLACED,
+} ObspEffectKind;
 
 // The kind of an event of the match.
 typedef enum {
@@ -107,6 +124,35 @@ typedef enum {
   // The round is over, and the next one is about to begin.
   OBSP_PHASE_INTERMISSION,
 } ObspPhase;
+
+// The type of a field of a game's event, which says where its value is.
+typedef enum {
+  // `integer` is 1 for true and 0 for false.
+  OBSP_FIELD_TYPE_BOOL,
+  // `integer`.
+  OBSP_FIELD_TYPE_INTEGER,
+  // `number`.
+  OBSP_FIELD_TYPE_NUMBER,
+  // `text`.
+  OBSP_FIELD_TYPE_TEXT,
+  // `player`.
+  OBSP_FIELD_TYPE_PLAYER,
+} ObspFieldType;
+
+// The kind of an event of the connection.
+typedef enum {
+  // The client is in the match and controls `player`. The client needs the map called `text`
+  // with the hash `map`. Before the map it needs the data of the game if `has_game` is set. See
+  // `obsp_client_use_map` and `obsp_client_use_game`. A client of `obsp_connect` gets map and
+  // data without these calls.
+  OBSP_EVENT_KIND_JOINED,
+  // The match continues in another world, with the map called `text`. Everything known of the
+  // old world is void, and `OBSP_EVENT_KIND_JOINED` follows.
+  OBSP_EVENT_KIND_NEW_WORLD,
+  // The client is no longer in the match; `text` is the reason. If `is_final`, rejoining is
+  // pointless.
+  OBSP_EVENT_KIND_DISCONNECTED,
+} ObspEventKind;
 
 // How the bodies of a model move.
 typedef enum {
@@ -155,6 +201,24 @@ typedef enum {
 // One player in a match. Any thread may use it, but only one thread at a time.
 typedef struct ObspClient ObspClient;
 
+// An action of the game, with the keys that do it by default.
+typedef struct {
+  // The bit of the action in the `buttons` of an `ObspCommand`.
+  uint32_t button;
+  // The button of a gamepad in the standard mapping of browsers; `OBSP_NO_GAMEPAD_BUTTON` if it
+  // has none.
+  uint8_t gamepad;
+  // Whether touch screens show a button for it.
+  bool touch;
+  // The name, by which programs find the action.
+  char name[OBSP_ACTION_NAME_BYTES];
+  // The text that players read.
+  char label[OBSP_ACTION_NAME_BYTES];
+  // The keys, as browsers name them: `KeyG`, `Space`, or `Mouse0` for the left button of the
+  // mouse. Empty texts follow the last key.
+  char keys[OBSP_ACTION_KEYS][OBSP_KEY_NAME_BYTES];
+} ObspAction;
+
 // The means by which a client identifies itself when it joins, and the match that it wants.
 typedef struct {
   // The player's name, in UTF-8: at most 24 characters.
@@ -171,6 +235,26 @@ typedef struct {
   const char *match_name;
 } ObspIdentity;
 
+// An effect. It names players and bodies by their slots in its tick.
+typedef struct {
+  // The kind.
+  ObspEffectKind kind;
+  // The first tick that shows the effect.
+  uint32_t tick;
+  // The slot of the player or body; `OBSP_NO_SLOT` if the kind has none.
+  uint16_t entity;
+  // The slot of the attacker, who may have left; `OBSP_NO_SLOT` if the kind has none.
+  uint16_t other;
+  // Health lost.
+  uint16_t damage;
+  // Where a ray begins, or the centre of an explosion, in units.
+  double from[3];
+  // Where a ray ends, in units.
+  double to[3];
+  // The radius of an explosion, in units.
+  double radius;
+} ObspEffect;
+
 // An entity's id. Entities that use a slot one after another differ in their generation.
 typedef struct {
   // The entity's slot; `OBSP_NO_SLOT` in an id of no entity.
@@ -178,26 +262,6 @@ typedef struct {
   // How many times the slot was given to another entity before.
   uint16_t generation;
 } ObspId;
-
-// An event of the connection.
-typedef struct {
-  // The kind of the event.
-  ObspEventKind kind;
-  // The own player; nobody for a spectator.
-  ObspId player;
-  // Ticks per second.
-  uint16_t tick_rate;
-  // Whether rejoining is pointless.
-  bool is_final;
-  // Whether the game has data of its own, which a client needs to predict.
-  bool has_game;
-  // The hash of the map.
-  uint8_t map[32];
-  // The hash of the game's data.
-  uint8_t game[32];
-  // The map's name, or the reason.
-  char text[OBSP_TEXT_BYTES];
-} ObspEvent;
 
 // An event of the match.
 typedef struct {
@@ -222,9 +286,45 @@ typedef struct {
   char text[OBSP_TEXT_BYTES];
   // Bytes of the content of a game's event.
   uint16_t data_length;
-  // The content of a game's event, in an encoding that only the game knows.
+  // The content of a game's event. `obsp_client_event_fields` reads it.
   uint8_t data[OBSP_EVENT_BYTES];
 } ObspMatchEvent;
+
+// A field of a game's event.
+typedef struct {
+  // The type of the value.
+  ObspFieldType kind;
+  // A whole number. One above the greatest that fits is given as the greatest.
+  int64_t integer;
+  // A number with a fraction.
+  double number;
+  // A player.
+  ObspId player;
+  // The name of the field.
+  char name[OBSP_FIELD_NAME_BYTES];
+  // A text.
+  char text[OBSP_FIELD_TEXT_BYTES];
+} ObspField;
+
+// An event of the connection.
+typedef struct {
+  // The kind of the event.
+  ObspEventKind kind;
+  // The own player; nobody for a spectator.
+  ObspId player;
+  // Ticks per second.
+  uint16_t tick_rate;
+  // Whether rejoining is pointless.
+  bool is_final;
+  // Whether the game has data of its own, which a client needs to predict.
+  bool has_game;
+  // The hash of the map.
+  uint8_t map[32];
+  // The hash of the game's data.
+  uint8_t game[32];
+  // The map's name, or the reason.
+  char text[OBSP_TEXT_BYTES];
+} ObspEvent;
 
 // The map that is played, and the sizes of players on it.
 typedef struct {
@@ -281,8 +381,9 @@ typedef struct {
   uint16_t yaw;
   // Elevation, up positive; 65,536 steps a turn, a quarter turn at most.
   int16_t pitch;
-  // Keys held down: the sum of their `OBSP_BUTTON_` constants.
-  uint8_t buttons;
+  // Keys held down: the sum of their `OBSP_BUTTON_` constants, and of the buttons of actions
+  // (`obsp_client_actions`, `obsp_client_action_button`).
+  uint32_t buttons;
 } ObspCommand;
 
 // The own player at a moment.
@@ -361,6 +462,17 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
+// Copies the actions of the game, at most `capacity` of them. Returns the number of all actions: 0
+// before `OBSP_EVENT_KIND_JOINED`, and at most 16.
+size_t obsp_client_actions(ObspClient *client,
+                           ObspAction *actions,
+                           size_t capacity);
+
+// Returns the bit of the action of this name in the `buttons` of an `ObspCommand`; 0 if the game
+// has no such action, and before `OBSP_EVENT_KIND_JOINED`.
+uint32_t obsp_client_action_button(ObspClient *client,
+                                   const char *name);
+
 // Makes a client that connects to `server`, such as "127.0.0.1:4433" or "play.example.org:4433",
 // on a thread of its own. The thread looks a name up, tries all of its addresses, and takes the
 // first address that answers. `pin` is the SHA-256 of the server's certificate, which the server
@@ -385,6 +497,19 @@ ObspClient *obsp_connect_by_authority(const char *server,
                                       const char *maps,
                                       const ObspIdentity *identity,
                                       double now);
+
+// Takes the next effect; false if there is none. If nobody takes them, the oldest are dropped. An
+// effect may come some ticks before the moment that is shown.
+bool obsp_client_next_effect(ObspClient *client,
+                             ObspEffect *effect);
+
+// Copies the fields of an event of the kind `OBSP_MATCH_EVENT_KIND_GAME`, at most `capacity` of
+// them. Returns the number of all its fields, at most 16: 0 if the game declares none for this kind
+// of events, and `data` then has the content in an encoding that only the game knows.
+size_t obsp_client_event_fields(ObspClient *client,
+                                const ObspMatchEvent *event,
+                                ObspField *fields,
+                                size_t capacity);
 
 // Takes the next event of the connection; false if there is none.
 bool obsp_client_poll_event(ObspClient *client, ObspEvent *event);

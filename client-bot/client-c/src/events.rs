@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use obsp_client::ConnectionEvent;
 use obsp_proto::control::{MapName, MatchEvent, RoundPhase};
 use obsp_proto::download::{Download, Receiver};
-use obsp_proto::schema::{MAX_EVENT_DATA, Schema};
+use obsp_proto::schema::{EventKind, MAX_EVENT_DATA, Schema};
 use obsp_sim::EntityId;
 
 use crate::failure::guard;
@@ -33,7 +33,7 @@ pub struct ObspId {
 }
 
 impl ObspId {
-    const NOBODY: Self = Self { slot: OBSP_NO_SLOT, generation: 0 };
+    pub(crate) const NOBODY: Self = Self { slot: OBSP_NO_SLOT, generation: 0 };
 }
 
 impl From<EntityId> for ObspId {
@@ -197,7 +197,7 @@ pub struct ObspMatchEvent {
     pub text: [c_char; OBSP_TEXT_BYTES],
     /// Bytes of the content of a game's event.
     pub data_length: u16,
-    /// The content of a game's event, in an encoding that only the game knows.
+    /// The content of a game's event. `obsp_client_event_fields` reads it.
     pub data: [u8; OBSP_EVENT_BYTES],
 }
 
@@ -240,6 +240,17 @@ impl ObspMatchEvent {
     }
 }
 
+impl ObspMatchEvent {
+    /// An event of the game with this content.
+    pub(crate) fn game(name: &str, data: &[u8]) -> Self {
+        let mut event = Self::new(ObspMatchEventKind::Game, 0, ObspId::NOBODY, name);
+        let length = data.len().min(OBSP_EVENT_BYTES);
+        event.data[..length].copy_from_slice(&data[..length]);
+        event.data_length = length as u16;
+        event
+    }
+}
+
 fn match_event(tick: u32, event: &MatchEvent, schema: Option<&Schema>) -> ObspMatchEvent {
     use ObspMatchEventKind as Kind;
     let of = |kind, player: &EntityId| ObspMatchEvent::new(kind, tick, (*player).into(), "");
@@ -277,12 +288,10 @@ fn match_event(tick: u32, event: &MatchEvent, schema: Option<&Schema>) -> ObspMa
         }
         MatchEvent::Game(event) => {
             let name = schema.and_then(|schema| schema.events().get(usize::from(event.kind())));
-            let name = name.map_or("", String::as_str);
-            let mut game_event = ObspMatchEvent::new(Kind::Game, tick, ObspId::NOBODY, name);
-            let length = event.data().len().min(OBSP_EVENT_BYTES);
-            game_event.data[..length].copy_from_slice(&event.data()[..length]);
-            game_event.data_length = length as u16;
-            game_event
+            ObspMatchEvent {
+                tick,
+                ..ObspMatchEvent::game(name.map_or("", EventKind::name), event.data())
+            }
         }
     }
 }

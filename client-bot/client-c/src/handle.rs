@@ -62,7 +62,7 @@ impl ObspClient {
         let name = PlayerName::new(name).map_err(Failure::invalid)?;
         // SAFETY: as this function demands.
         let token = unsafe { raw::bytes(identity.token, identity.token_length)? }.to_owned();
-        let mut credentials = Credentials { token, ..Credentials::default() };
+        let mut credentials = Credentials { token, effects: true, ..Credentials::default() };
         if !identity.ticket.is_null() {
             // SAFETY: as this function demands. The header demands a whole ticket.
             let ticket = unsafe { raw::bytes(identity.ticket, OBSP_TICKET_BYTES)? };

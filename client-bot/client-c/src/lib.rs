@@ -9,8 +9,10 @@
 //!
 //! * [`handle`]: making and freeing clients; [`connect`]: with a socket of their own.
 //! * [`wire`]: bytes in and out, for callers with a connection of their own.
-//! * [`play`]: the player's input. [`events`]: events of the connection and of the match.
+//! * [`play`]: the player's input. [`actions`]: what the game lets players do beside moving.
+//! * [`event_fields`]: the content of a game's events. [`events`]: events of the connection and of the match.
 //!   [`view`]: the entities to draw. [`values`]: the values of a game's own fields.
+//! * [`effects`]: rays, explosions and hits.
 //! * [`level`]: the map, the sizes of players and the models of bodies.
 
 #![expect(
@@ -18,8 +20,11 @@
     reason = "the header states the contract of all pointers once, at its beginning"
 )]
 
+pub mod actions;
 #[cfg(feature = "connect")]
 pub mod connect;
+pub mod effects;
+pub mod event_fields;
 pub mod events;
 mod failure;
 pub mod handle;

@@ -10,17 +10,17 @@ use crate::handle::ObspClient;
 use crate::raw;
 
 /// Jump.
-pub const OBSP_BUTTON_JUMP: u8 = 1;
+pub const OBSP_BUTTON_JUMP: u32 = 1;
 /// Crouch while held.
-pub const OBSP_BUTTON_CROUCH: u8 = 2;
-/// The first button that the game defines. In the arena it shoots a ray.
-pub const OBSP_BUTTON_PRIMARY: u8 = 4;
+pub const OBSP_BUTTON_CROUCH: u32 = 2;
+/// The first action of the game. In the arena it shoots a ray.
+pub const OBSP_BUTTON_PRIMARY: u32 = 4;
 /// Walk instead of run.
-pub const OBSP_BUTTON_WALK: u8 = 8;
-/// The second button that the game defines. In the arena it launches a rocket.
-pub const OBSP_BUTTON_SECONDARY: u8 = 16;
-/// The third button that the game defines. In the arena it throws a grenade.
-pub const OBSP_BUTTON_TERTIARY: u8 = 32;
+pub const OBSP_BUTTON_WALK: u32 = 8;
+/// The second action of the game. In the arena it launches a rocket.
+pub const OBSP_BUTTON_SECONDARY: u32 = 16;
+/// The third action of the game. In the arena it throws a grenade.
+pub const OBSP_BUTTON_TERTIARY: u32 = 32;
 
 /// A player's input for one tick.
 #[repr(C)]
@@ -34,8 +34,9 @@ pub struct ObspCommand {
     pub yaw: u16,
     /// Elevation, up positive; 65,536 steps a turn, a quarter turn at most.
     pub pitch: i16,
-    /// Keys held down: the sum of their `OBSP_BUTTON_` constants.
-    pub buttons: u8,
+    /// Keys held down: the sum of their `OBSP_BUTTON_` constants, and of the buttons of actions
+    /// (`obsp_client_actions`, `obsp_client_action_button`).
+    pub buttons: u32,
 }
 
 /// Sends the command if a tick is due, and predicts the own player. Call it in every frame, or at
@@ -57,7 +58,7 @@ pub unsafe extern "C" fn obsp_client_tick(
         let buttons = Buttons::from_bits(buttons).ok_or_else(|| {
             Failure::invalid(format!(
                 "the buttons {buttons:#x} have bits that \
-                belong to no button: combine the OBSP_BUTTON constants"
+                belong to no button: combine the OBSP_BUTTON constants and buttons of actions"
             ))
         })?;
         let command = Command { forward, right, yaw, pitch, buttons, ..Command::default() };

@@ -3,6 +3,9 @@
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{null, null_mut};
 
+use obsp_client_c::actions::{obsp_client_action_button, obsp_client_actions};
+use obsp_client_c::effects::obsp_client_next_effect;
+use obsp_client_c::event_fields::obsp_client_event_fields;
 use obsp_client_c::events::{ObspEvent, ObspEventKind, ObspId, obsp_client_poll_event};
 use obsp_client_c::handle::{ObspIdentity, obsp_client_free, obsp_client_new, obsp_client_ticket};
 use obsp_client_c::level::{
@@ -98,6 +101,12 @@ fn nulls_are_refused_everywhere() {
         assert_eq!(text(obsp_last_error()), "the name of the field is null");
         assert!(!obsp_client_match_value(client, c"holder".as_ptr(), null_mut()));
         assert!(!obsp_client_own_value(null_mut(), c"holder".as_ptr(), null_mut()));
+        assert_eq!(obsp_client_actions(null_mut(), null_mut(), 0), 0);
+        assert_eq!(obsp_client_action_button(client, null()), 0);
+        assert_eq!(text(obsp_last_error()), "the name of the action is null");
+        assert_eq!(obsp_client_event_fields(client, null(), null_mut(), 0), 0);
+        assert_eq!(text(obsp_last_error()), "the event is null");
+        assert!(!obsp_client_next_effect(null_mut(), null_mut()));
         obsp_client_free(client);
     }
 }

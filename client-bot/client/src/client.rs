@@ -13,7 +13,7 @@ use obsp_proto::control::{
 use obsp_proto::effects::Effect;
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{ProtocolError, Tick, Time};
-use obsp_sim::{Command, PlayerMotion};
+use obsp_sim::{Buttons, Command, PlayerMotion};
 use reconciliation::{LARGEST_BODY, MAX_SPEED, OBSTACLE_RADIUS};
 
 use crate::smoothing::Smoothing;
@@ -397,6 +397,12 @@ impl Client {
     /// nothing.
     pub fn ticket(&self) -> Ticket {
         self.ticket
+    }
+
+    /// The button of the game's action of this name, to be held in a command. `None` if the game
+    /// declares no such action, and before the server's hello has come.
+    pub fn action(&self, name: &str) -> Option<Buttons> {
+        self.session.hello()?.schema.button(name)
     }
 
     /// The protocol session, with all that the client knows of the match.

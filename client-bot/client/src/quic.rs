@@ -33,7 +33,7 @@ use obsp_proto::client::{Session, SnapshotReceived};
 use obsp_proto::control::{ChatLine, MatchEvent, Ticket};
 use obsp_proto::effects::Effect;
 use obsp_proto::{Tick, Time};
-use obsp_sim::{Command, PlayerMotion};
+use obsp_sim::{Buttons, Command, PlayerMotion};
 use quinn::{Connection, ConnectionError, ReadError, RecvStream, SendStream, VarInt};
 use tokio::time::{Sleep, timeout};
 
@@ -281,6 +281,12 @@ impl Client {
     /// The ticket to rejoin with if the connection is lost.
     pub fn ticket(&self) -> Ticket {
         self.client.ticket()
+    }
+
+    /// The button of the game's action of this name, as
+    /// [`Client::action`](crate::Client::action) returns it.
+    pub fn action(&self, name: &str) -> Option<Buttons> {
+        self.client.action(name)
     }
 
     /// The protocol session, with all that the client knows of the match.

@@ -18,7 +18,7 @@ use tracing::{debug, info, warn};
 use super::activity::ActivityRecorder;
 use super::bot_record::{BotRecord, Outcome};
 use super::tally::Tally;
-use crate::behaviors::{BehaviorChoice, Drive, NavGraph, Perception};
+use crate::behaviors::{Actions, BehaviorChoice, Drive, NavGraph, Perception};
 
 /// How far a bot perceives other entities, in units on each axis.
 const PERCEPTION_RADIUS: f64 = 1200.0;
@@ -229,6 +229,11 @@ impl Bot {
         }
         let Some(nav) = self.explore_map(&map, client, record).await? else { return Ok(()) };
         let mut driver = Drive::new(self.seed ^ u64::from(self.number));
+        let mut actions = client
+            .session()
+            .hello()
+            .filter(|_| self.behavior != BehaviorChoice::Idle)
+            .map(|hello| Actions::new(&hello.schema, self.seed ^ u64::from(self.number)));
         let (mut others, mut commands) = (Vec::new(), 0_u64);
         loop {
             match client.next().await? {
@@ -287,6 +292,10 @@ impl Bot {
                             command
                         }
                         None => behavior.decide(&perception),
+                    };
+                    let command = match &mut actions {
+                        Some(actions) => actions.add_to(command),
+                        None => command,
                     };
                     let shoves = client.prediction().is_some_and(Prediction::is_shoving);
                     record.activity.record_tick(own.as_ref(), command, shoves);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use obsp_sim::{Buttons, Command};
+use obsp_sim::Command;
 
 use super::clock::Clock;
 use super::effect_queue::EffectQueue;
@@ -191,8 +191,8 @@ impl Joined {
         render_tick: Option<f64>,
     ) -> Option<CommandSent> {
         let tick = self.clock.take_due(now)?;
-        let fires = command.buttons.contains(Buttons::PRIMARY);
-        let view_age = render_tick.filter(|_| fires).map_or(0, |shown| view_age(tick, shown));
+        let aims = command.buttons.aims();
+        let view_age = render_tick.filter(|_| aims).map_or(0, |shown| view_age(tick, shown));
         let command = Command {
             forward: command.forward.max(-i8::MAX),
             right: command.right.max(-i8::MAX),

@@ -8,10 +8,17 @@ use crate::snapshot::DatagramKind;
 use crate::{DatagramError, Tick};
 
 /// Maximum length of a command datagram, in bytes.
-pub const MAX_COMMAND_DATAGRAM: usize = 83;
+pub const MAX_COMMAND_DATAGRAM: usize = 96;
 
 /// Bits of [`Command::view_age`], enough for two seconds at the highest tick rate.
 const VIEW_AGE_BITS: u32 = 12;
+
+/// Bits of the jump, crouch and walk keys and of the first three actions.
+const FIRST_BUTTONS: u32 = 6;
+
+/// Bit of an action after the third, and the number of such actions.
+const FURTHER_AT: u32 = 7;
+const FURTHER_BUTTONS: u32 = 13;
 
 /// Largest [`Command::view_age`] that can be encoded.
 pub const MAX_VIEW_AGE: u16 = (1 << VIEW_AGE_BITS) - 1;
@@ -119,7 +126,6 @@ fn write_command(writer: &mut BitWriter, command: &Command, newer: Option<&Comma
             (u32::from(command.right as u8), 8),
             (u32::from(command.yaw), 16),
             (u32::from(command.pitch as u16), 16),
-            (u32::from(command.buttons.bits()), 8),
         ]
     };
     for ((value, width), (base, _)) in fields(command).into_iter().zip(fields(&base)) {
@@ -128,9 +134,34 @@ fn write_command(writer: &mut BitWriter, command: &Command, newer: Option<&Comma
             writer.write(value, width);
         }
     }
-    if command.buttons.contains(Buttons::PRIMARY) {
+    writer.write_bit(command.buttons != base.buttons);
+    if command.buttons != base.buttons {
+        write_buttons(writer, command.buttons);
+    }
+    if command.buttons.aims() {
         writer.write(command.view_age.into(), VIEW_AGE_BITS);
     }
+}
+
+/// Writes buttons in 8 bits: the first ones, a zero, and whether an action after the third is held.
+/// If one is, all of these follow.
+fn write_buttons(writer: &mut BitWriter, buttons: Buttons) {
+    let further = buttons.bits() >> FURTHER_AT;
+    writer.write(buttons.bits() & ((1 << FIRST_BUTTONS) - 1), FURTHER_AT);
+    writer.write_bit(further != 0);
+    if further != 0 {
+        writer.write(further, FURTHER_BUTTONS);
+    }
+}
+
+fn read_buttons(reader: &mut BitReader<'_>) -> Result<Buttons, DatagramError> {
+    let first = reader.read(FURTHER_AT)?;
+    let has_further = reader.read_bit()?;
+    let further = if has_further { reader.read(FURTHER_BUTTONS)? } else { 0 };
+    let buttons = Buttons::from_bits(first | further << FURTHER_AT);
+    // There is one encoding for each set of buttons.
+    let buttons = buttons.filter(|_| has_further == (further != 0));
+    buttons.ok_or(DatagramError::OutOfRange { field: "buttons" })
 }
 
 fn read_command(
@@ -156,11 +187,9 @@ fn read_command(
         command.pitch = reader.read(16)? as u16 as i16;
     }
     if reader.read_bit()? {
-        command.buttons = Buttons::from_bits(reader.read(8)? as u8)
-            .ok_or(DatagramError::OutOfRange { field: "buttons" })?;
+        command.buttons = read_buttons(reader)?;
     }
-    let fires = command.buttons.contains(Buttons::PRIMARY);
-    command.view_age = if fires { reader.read(VIEW_AGE_BITS)? as u16 } else { 0 };
+    command.view_age = if command.buttons.aims() { reader.read(VIEW_AGE_BITS)? as u16 } else { 0 };
     if command.forward == i8::MIN || command.right == i8::MIN {
         return Err(DatagramError::OutOfRange { field: "movement" });
     }

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use super::SchemaError;
+use super::{Hint, SchemaError};
 
 /// Maximum number of fields per subject: of the match, of a player, or of a body of one model.
 pub const MAX_FIELDS: usize = 16;
@@ -14,17 +14,25 @@ pub struct Field {
     name: Cow<'static, str>,
     least: i32,
     most: i32,
+    hint: Hint,
 }
 
 impl Field {
     /// A field of a game, which is checked when it becomes part of a
     /// [`Schema`](super::Schema).
     pub const fn new(name: &'static str, least: i32, most: i32) -> Self {
-        Self { name: Cow::Borrowed(name), least, most }
+        Self { name: Cow::Borrowed(name), least, most, hint: Hint::None }
     }
 
-    pub(super) fn received(name: String, least: i32, most: i32) -> Self {
-        Self { name: Cow::Owned(name), least, most }
+    /// This field with a hint how to show its value.
+    #[must_use]
+    pub const fn with_hint(mut self, hint: Hint) -> Self {
+        self.hint = hint;
+        self
+    }
+
+    pub(super) fn received(name: String, least: i32, most: i32, hint: Hint) -> Self {
+        Self { name: Cow::Owned(name), least, most, hint }
     }
 
     /// The name.
@@ -40,6 +48,11 @@ impl Field {
     /// The largest value.
     pub fn most(&self) -> i32 {
         self.most
+    }
+
+    /// How to show the value.
+    pub fn hint(&self) -> Hint {
+        self.hint
     }
 
     /// The difference between the largest value and the smallest.

@@ -20,7 +20,8 @@ pub(crate) fn schema() -> Schema {
         of_own_player: vec![SECRET],
         of_players: (0..16).map(wide).collect(),
         models: (0..6).map(|index| (format!("model{index}"), vec![wide(15), wide(0)])).collect(),
-        events: vec!["bang".to_owned()],
+        events: vec!["bang".into()],
+        ..SchemaParts::default()
     })
     .unwrap()
 }

@@ -10,7 +10,7 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use obsp_proto::quantise::WorldBounds;
-use obsp_proto::schema::{Field, Schema, SchemaParts};
+use obsp_proto::schema::{Action, EventKind, EventType, Field, Hint, Schema, SchemaParts};
 
 const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
 
@@ -36,19 +36,26 @@ fn bounds() -> WorldBounds {
     WorldBounds::new([-512, -512, -256], [15, 15, 14]).unwrap()
 }
 
-const SECONDS: Field = Field::new("seconds", -5, 30);
+const SECONDS: Field = Field::new("seconds", -5, 30).with_hint(Hint::Timer);
 const HOLDER: Field = Field::new("holder", 0, 2);
 const AMMUNITION: Field = Field::new("ammunition", 0, 65_535);
-const TEAM: Field = Field::new("team", 0, 1);
+const TEAM: Field = Field::new("team", 0, 1).with_hint(Hint::Team);
 const HITS: Field = Field::new("hits", 0, 1000);
 
 fn schema() -> Arc<Schema> {
+    let taken = EventKind::new("taken")
+        .field("team", EventType::Text)
+        .field("points", EventType::Unsigned)
+        .toast("{team} took it")
+        .sound("kill");
+    let throw = Action::new("throw", "Throw").key("KeyG").key("Mouse2").gamepad(2);
     let parts = SchemaParts {
         of_match: vec![SECONDS, HOLDER],
         of_own_player: vec![AMMUNITION],
         of_players: vec![TEAM],
         models: vec![("crate".to_owned(), vec![]), ("pin".to_owned(), vec![HITS])],
-        events: vec!["taken".to_owned(), "won".to_owned()],
+        events: vec![taken, "won".into()],
+        actions: vec![throw, Action::new("call", "Call").without_touch()],
     };
     Arc::new(Schema::new(parts).unwrap())
 }

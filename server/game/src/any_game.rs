@@ -102,7 +102,7 @@ impl<G: Game> AnyGame for G {
     }
 
     fn schema(&self) -> Result<Schema, SchemaError> {
-        schema(self.replicated(), &Game::models(self))
+        schema(self, &GameFile::default(), &Game::models(self))
     }
 
     fn client_data(&self) -> Result<GameData, GameDataError> {

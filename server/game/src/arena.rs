@@ -13,11 +13,13 @@ mod fighter;
 mod weapons;
 
 use obsp_proto::control::Vitals;
+use obsp_proto::schema::Action;
 use obsp_sim::{Buttons, Command, EntityId};
 use serde::{Deserialize, Serialize};
 
 use self::fighter::Fighter;
 use self::weapons::Shot;
+use crate::actions;
 use crate::game::{Game, Respawn};
 use crate::per_entity::PerEntity;
 use crate::world_mut::WorldMut;
@@ -54,6 +56,10 @@ pub struct ArenaState {
 
 impl Game for Arena {
     type State = ArenaState;
+
+    fn actions(&self) -> Vec<Action> {
+        actions::of_arena()
+    }
 
     fn set_up(&self, _: &mut WorldMut<'_>) -> ArenaState {
         ArenaState::default()

@@ -3,10 +3,12 @@ use std::fmt::Debug;
 use glam::DVec3;
 use obsp::model::Model;
 use obsp_proto::control::Vitals;
+use obsp_proto::schema::Action;
 use obsp_sim::{Command, EntityId, MovementParameters, World};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::actions;
 use crate::chat::Audience;
 use crate::replicated::{Replicated, Subject, Values};
 use crate::volumes::VolumeId;
@@ -101,6 +103,21 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// player one of them.
     fn movements(&self) -> Vec<(&'static str, MovementParameters)> {
         Vec::new()
+    }
+
+    /// What players can do beside moving, at most 16 actions, each with the keys that do it by
+    /// default. Clients get the list when they join, and bots use the actions. A table
+    /// `[actions.NAME]` of a `game.toml` changes keys and label of the action of that name.
+    /// [`WorldMut::pressed`] says whether a command holds an action. The first three have the bits
+    /// [`Buttons::PRIMARY`], [`Buttons::SECONDARY`] and [`Buttons::TERTIARY`]; a command with one of
+    /// the first, the fourth or a later one carries the age of the player's view. By default there
+    /// are three actions, `primary`, `secondary` and `tertiary`.
+    ///
+    /// [`Buttons::PRIMARY`]: obsp_sim::Buttons::PRIMARY
+    /// [`Buttons::SECONDARY`]: obsp_sim::Buttons::SECONDARY
+    /// [`Buttons::TERTIARY`]: obsp_sim::Buttons::TERTIARY
+    fn actions(&self) -> Vec<Action> {
+        actions::usual()
     }
 
     /// The classes of map entities that the game handles, beside those of its `game.toml`. The

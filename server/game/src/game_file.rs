@@ -1,7 +1,9 @@
 //! The file `game.toml` beside a map, in which a designer sets numbers without code. Each table has
 //! a module of its own with its keys, their defaults and their ranges.
 
+mod actions;
 mod binary;
+pub(crate) mod hints;
 mod model_places;
 mod number;
 mod player;
@@ -15,12 +17,15 @@ use obsp::PlayerSize;
 use obsp::entity_class::EntityClasses;
 use obsp::model::Model;
 use obsp_proto::game_data::{GameData, GameDataError};
+use obsp_proto::schema::Hint;
 use obsp_sim::MovementParameters;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
 use model_places::ModelPlaces;
+
+pub(crate) use actions::ActionChange;
 
 pub use obsp_proto::game_data::{GameFileError, MAX_GAME_FILE};
 pub use player::PlayerParameters;
@@ -44,6 +49,8 @@ pub struct GameFile {
     player: PlayerParameters,
     size: Option<PlayerSize>,
     weapons: Arc<Weapons>,
+    actions: Arc<[ActionChange]>,
+    hints: Arc<BTreeMap<String, Hint>>,
     places: Arc<ModelPlaces>,
 }
 
@@ -55,8 +62,12 @@ struct RawGameFile {
     classes: EntityClasses,
     player: Option<player::RawPlayer>,
     #[serde(default)]
+    actions: BTreeMap<String, Spanned<actions::RawAction>>,
+    #[serde(default)]
+    hints: BTreeMap<String, Spanned<String>>,
+    #[serde(default)]
     weapons: BTreeMap<String, Spanned<raw_weapon::RawWeapon>>,
-    /// [`GameData`] reads these four tables, on servers and in clients.
+    /// [`GameData`] reads these five tables, on servers and in clients.
     #[serde(rename = "bodies")]
     _bodies: Option<IgnoredAny>,
     #[serde(rename = "movement")]
@@ -114,6 +125,8 @@ impl GameFile {
             player: player.unwrap_or_default(),
             size: PlayerSize::parse(text)?,
             weapons: Arc::new(Weapons::read(raw.weapons, data.models(), text)?),
+            actions: ActionChange::read(raw.actions, text)?.into(),
+            hints: Arc::new(hints::read(raw.hints, text)?),
             places: Arc::new(ModelPlaces::read(text)),
             data,
         })
@@ -201,6 +214,16 @@ impl GameFile {
     /// The weapons of the arena game.
     pub fn weapons(&self) -> &Arc<Weapons> {
         &self.weapons
+    }
+
+    /// The actions of the file, in the order of their names.
+    pub(crate) fn actions(&self) -> &[ActionChange] {
+        &self.actions
+    }
+
+    /// The hints of the file, by the names of values.
+    pub(crate) fn hints(&self) -> &BTreeMap<String, Hint> {
+        &self.hints
     }
 
     /// The message about a fault of one of the file's models, with its place in the file.

@@ -16,6 +16,7 @@
 //! digests everywhere. A game reads no clock and does no I/O. It takes its randomness from
 //! [`WorldMut::random`].
 
+mod actions;
 mod any_game;
 pub mod arena;
 mod chat;
@@ -43,7 +44,10 @@ pub use game_file::{
 };
 pub use game_match::Match;
 pub use obsp_proto::control::Vitals;
-pub use obsp_proto::schema::{EventError, Field, GameEvent, MatchValues, Schema, SchemaError};
+pub use obsp_proto::schema::{
+    Action, EventError, EventKind, EventType, EventValue, Field, GameEvent, Hint, MatchValues,
+    Schema, SchemaError,
+};
 pub use per_entity::PerEntity;
 pub use player_info::PlayerInfo;
 pub use replicated::{Replicated, Subject, Values};

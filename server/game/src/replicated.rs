@@ -1,16 +1,21 @@
 //! The fields and events that a game replicates beside the positions of all entities.
 
 use obsp::model::Model;
-use obsp_proto::schema::{Field, FieldValues, Schema, SchemaError, SchemaParts};
+use obsp_proto::schema::{EventKind, Field, FieldValues, Schema, SchemaError, SchemaParts};
 use obsp_sim::EntityId;
+
+use crate::actions::all_actions;
+use crate::game::Game;
+use crate::game_file::GameFile;
+use crate::game_file::hints::hinted;
 
 /// The fields and events that a game declares. Clients receive the declaration when they join. Each
 /// list of fields has at most 16.
 ///
 /// ```
-/// use obsp_game::{AnyGame, Field, Game, Replicated, WorldMut};
+/// use obsp_game::{AnyGame, EventKind, EventType, Field, Game, Hint, Replicated, WorldMut};
 ///
-/// const LAPS: Field = Field::new("laps", 0, 99);
+/// const LAPS: Field = Field::new("laps", 0, 99).with_hint(Hint::Counter);
 ///
 /// #[derive(Clone, Debug)]
 /// struct Race;
@@ -21,13 +26,17 @@ use obsp_sim::EntityId;
 ///     fn set_up(&self, _: &mut WorldMut<'_>) {}
 ///
 ///     fn replicated(&self) -> Replicated {
-///         Replicated { of_players: vec![LAPS], events: vec!["finished"], ..Replicated::default() }
+///         let finished = EventKind::new("finished")
+///             .field("player", EventType::Player)
+///             .toast("{player} has finished")
+///             .sound("kill");
+///         Replicated { of_players: vec![LAPS], events: vec![finished], ..Replicated::default() }
 ///     }
 /// }
 ///
 /// let schema = Race.schema()?;
 /// assert_eq!(schema.of_players(), [LAPS]);
-/// assert_eq!(schema.events(), ["finished"]);
+/// assert_eq!(schema.events()[0].name(), "finished");
 /// # Ok::<(), obsp_game::SchemaError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -40,8 +49,9 @@ pub struct Replicated {
     pub of_players: Vec<Field>,
     /// Fields of the bodies of a model, by its name.
     pub of_bodies: Vec<(&'static str, Vec<Field>)>,
-    /// Names of the kinds of events that [`WorldMut::send`](crate::WorldMut::send) sends.
-    pub events: Vec<&'static str>,
+    /// The kinds of events that [`WorldMut::send`](crate::WorldMut::send) sends. A kind without
+    /// fields and hints is made of its name: `"finished".into()`.
+    pub events: Vec<EventKind>,
 }
 
 /// The subject whose values the match asks of a game.
@@ -81,25 +91,32 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The schema of a game with these models.
+/// The schema of matches of `game` with the file.
 ///
 /// # Errors
 /// The declaration cannot be sent, or it names a model that the match does not have.
-pub(crate) fn schema(replicated: Replicated, models: &[Model]) -> Result<Schema, SchemaError> {
-    let Replicated { of_match, of_own_player, of_players, of_bodies, events } = replicated;
+pub(crate) fn schema<G: Game>(
+    game: &G,
+    file: &GameFile,
+    models: &[Model],
+) -> Result<Schema, SchemaError> {
+    let Replicated { of_match, of_own_player, of_players, of_bodies, events } = game.replicated();
     let no_model = |name: &str| !models.iter().any(|model| model.name() == name);
     if let Some((name, _)) = of_bodies.iter().find(|(name, _)| no_model(name)) {
         return Err(SchemaError::NoSuchModel { name: (*name).to_owned() });
     }
+    let hinted = |fields| hinted(fields, file.hints());
     let of_model = |model: &Model| {
         let fields = of_bodies.iter().find(|(name, _)| *name == model.name());
-        (model.name().to_owned(), fields.map_or_else(Vec::new, |(_, fields)| fields.clone()))
+        let fields = fields.map_or_else(Vec::new, |(_, fields)| hinted(fields.clone()));
+        (model.name().to_owned(), fields)
     };
     Schema::new(SchemaParts {
-        of_match,
-        of_own_player,
-        of_players,
+        of_match: hinted(of_match),
+        of_own_player: hinted(of_own_player),
+        of_players: hinted(of_players),
         models: models.iter().map(of_model).collect(),
-        events: events.into_iter().map(str::to_owned).collect(),
+        events,
+        actions: all_actions(game, file),
     })
 }

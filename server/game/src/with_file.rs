@@ -39,7 +39,7 @@ impl<G: Game> AnyGame for WithFile<G> {
     }
 
     fn schema(&self) -> Result<Schema, SchemaError> {
-        schema(self.game.replicated(), &self.models())
+        schema(&self.game, &self.file, &self.models())
     }
 
     fn client_data(&self) -> Result<GameData, GameDataError> {

@@ -37,6 +37,8 @@ const BUTTONS: usize = RIGHT + 256;
 const YAW: usize = BUTTONS + 256;
 const PITCH: usize = YAW + WIDTHS * 16;
 const VIEW_AGE: Number = Number { at: PITCH + WIDTHS * 16, width: 16 };
+/// Bits of the actions after the third.
+const FURTHER_BUTTONS: u32 = 13;
 const PROBABILITIES: usize = VIEW_AGE.at + VIEW_AGE.width;
 
 /// The players and their commands, between two chunks.
@@ -179,7 +181,7 @@ fn code_command(
         now.right = byte(coder, RIGHT, own.right as u8) as i8;
     }
     if coder.bit(FIELDS + 2, own.buttons != before.buttons) {
-        let bits = byte(coder, BUTTONS, own.buttons.bits());
+        let bits = buttons(coder, own.buttons.bits());
         now.buttons =
             Buttons::from_recorded_bits(bits).ok_or("a command holds keys that do not exist")?;
     }
@@ -196,6 +198,15 @@ fn code_command(
     }
     latest.command = now;
     Ok(Some(now))
+}
+
+/// Encodes or decodes buttons: the lowest seven bits and whether any others are set, and then all
+/// others.
+fn buttons(coder: &mut impl Coder, bits: u32) -> u32 {
+    let further = bits >> 7;
+    let first = byte(coder, BUTTONS, (bits & 0x7f) as u8 | u8::from(further != 0) << 7);
+    let further = if first & 0x80 != 0 { coder.raw(further, FURTHER_BUTTONS) } else { 0 };
+    u32::from(first & 0x7f) | further << 7
 }
 
 /// Encodes or decodes the difference of an angle. It is usually about as large as the previous

@@ -46,10 +46,15 @@ impl Command {
     }
 }
 
-/// A set of keys held down. [`Buttons::from_bits`] refuses bits that a client may not send.
+/// A set of keys held down: the keys of movement, and the actions of the game by their numbers.
+/// [`Buttons::from_bits`] refuses bits that a client may not send.
 ///
 /// ```
 /// use obsp_sim::Buttons;
+///
+/// assert_eq!(Buttons::action(0), Some(Buttons::PRIMARY));
+/// assert_eq!(Buttons::action(15).map(Buttons::bits), Some(1 << 19));
+/// assert_eq!(Buttons::action(16), None);
 ///
 /// let held = Buttons::JUMP | Buttons::CROUCH;
 /// assert!(held.contains(Buttons::CROUCH) && !held.contains(Buttons::WALK));
@@ -58,43 +63,69 @@ impl Command {
 /// assert_eq!(Buttons::from_bits(Buttons::PROTECTED.bits()), None);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Buttons(u8);
+pub struct Buttons(u32);
 
 impl Buttons {
     /// Jump. To jump again, release it first.
     pub const JUMP: Self = Self(1);
     /// Crouch while held.
     pub const CROUCH: Self = Self(2);
-    /// The first button whose meaning the game defines.
+    /// The first action of the game.
     pub const PRIMARY: Self = Self(4);
     /// Walk instead of run.
     pub const WALK: Self = Self(8);
 
-    /// The second button whose meaning the game defines.
+    /// The second action of the game.
     pub const SECONDARY: Self = Self(16);
-    /// The third button whose meaning the game defines.
+    /// The third action of the game.
     pub const TERTIARY: Self = Self(32);
 
     /// A mark that the server sets while the player's connection is lost, and not a key. The game
     /// spares the player in this tick. It is part of the command so that recordings contain it.
     pub const PROTECTED: Self = Self(64);
 
+    /// Maximum number of actions of a game.
+    pub const MAX_ACTIONS: u8 = 16;
+
+    /// The fourth action. The actions after it have the bits above it.
+    const FOURTH: u32 = 1 << 7;
+
+    /// The actions after the third.
+    const FURTHER: u32 = 0b1_1111_1111_1111 << 7;
+
     /// The bits of all keys.
-    const KEYS: u8 = 0b11_1111;
+    const KEYS: u32 = 0b11_1111 | Self::FURTHER;
+
+    /// The action of this number, from 0; `None` from [`Buttons::MAX_ACTIONS`] on.
+    pub const fn action(number: u8) -> Option<Self> {
+        match number {
+            0 => Some(Self::PRIMARY),
+            1 => Some(Self::SECONDARY),
+            2 => Some(Self::TERTIARY),
+            3..Self::MAX_ACTIONS => Some(Self(Self::FOURTH << (number - 3))),
+            _ => None,
+        }
+    }
+
+    /// Whether an action is held for which a client sends its [`Command::view_age`]: the first one,
+    /// or any after the third.
+    pub fn aims(self) -> bool {
+        self.0 & (Self::PRIMARY.0 | Self::FURTHER) != 0
+    }
 
     /// The set of keys with these bits, or `None` if one of the bits names no key.
-    pub fn from_bits(bits: u8) -> Option<Self> {
+    pub fn from_bits(bits: u32) -> Option<Self> {
         (bits & !Self::KEYS == 0).then_some(Self(bits))
     }
 
     /// The set with these bits, as a server has recorded it, [`Buttons::PROTECTED`] included.
     /// `None` if one of the bits has no meaning.
-    pub fn from_recorded_bits(bits: u8) -> Option<Self> {
+    pub fn from_recorded_bits(bits: u32) -> Option<Self> {
         (bits & !(Self::KEYS | Self::PROTECTED.0) == 0).then_some(Self(bits))
     }
 
     /// The bits of the set, for [`Buttons::from_recorded_bits`].
-    pub fn bits(self) -> u8 {
+    pub fn bits(self) -> u32 {
         self.0
     }
 

@@ -66,6 +66,13 @@ export function joinTeams(teams) {
   for (const [slot, team] of teams) TEAMS.set(slot, team);
 }
 
+/**
+ * Whether a slot's player has a team.
+ *
+ * @param {number} slot
+ */
+export const hasTeam = (slot) => TEAMS.has(slot);
+
 /** Gives all players colours of their own. */
 export function forgetTeams() {
   TEAMS.clear();
@@ -102,7 +109,24 @@ const COLOURS = new Map();
  * @param {number} slot
  */
 export function slotColour(slot) {
-  const hue = hueOf(slot);
+  return bright(hueOf(slot));
+}
+
+/**
+ * The colour of a team.
+ *
+ * @param {number} team
+ */
+export function teamColour(team) {
+  return bright(TEAM_HUES[team % TEAM_HUES.length]);
+}
+
+/**
+ * The colour of a hue on dark panels.
+ *
+ * @param {number} hue
+ */
+function bright(hue) {
   const known = COLOURS.get(hue);
   if (known) return known;
   let [lightness, colour] = [0.62, hueColour(hue)];

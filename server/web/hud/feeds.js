@@ -1,5 +1,6 @@
 /** Draws the feeds: kills, chat, and events of the game. */
 
+import { css, hasTeam, slotColour } from "../draw/colours.js";
 import { find } from "./find.js";
 import { onChange } from "./put.js";
 
@@ -29,10 +30,11 @@ export class Feeds {
  */
 function fill(list, lines) {
   list.replaceChildren(
-    ...lines.map(({ what, text }) => {
+    ...lines.map(({ what, text, slot }) => {
       const line = document.createElement("li");
       line.className = what;
       line.textContent = text;
+      if (slot !== undefined && hasTeam(slot)) line.style.borderInlineStart = `3px solid ${css(slotColour(slot))}`;
       return line;
     }),
   );

@@ -1,9 +1,10 @@
 /** Draws the values of a game: those of the match at the top, those of a player at the bottom. */
 
+import { css, teamColour } from "../draw/colours.js";
 import { find } from "./find.js";
 import { onChange } from "./put.js";
 
-/** @typedef {{name: string, text: string}[]} Texts */
+/** @typedef {import("../tell/values.js").Told[]} Texts */
 
 /** The two lists. */
 export class GameView {
@@ -27,9 +28,11 @@ export class GameView {
 function fill(list, values) {
   list.hidden = values.length === 0;
   list.replaceChildren(
-    ...values.map(({ name, text }) => {
+    ...values.map(({ name, text, share, team }) => {
       const [pair, term, value] = ["div", "dt", "dd"].map((tag) => document.createElement(tag));
       [term.textContent, value.textContent] = [name, text];
+      if (share !== undefined) value.append(Object.assign(document.createElement("meter"), { value: share, title: text }));
+      if (team !== undefined) value.style.color = css(teamColour(team));
       pair.append(term, value);
       return pair;
     }),

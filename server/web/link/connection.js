@@ -4,6 +4,8 @@
  */
 
 import { idleCommand } from "../wire/commands.js";
+import { described } from "../match/described.js";
+import { NO_SCHEMA } from "../wire/fields.js";
 import { forgetPassword, password } from "./password.js";
 import { Framer, hello, leave, mismatch, serverMessage } from "../wire/control.js";
 import { EffectReader, hasEffects } from "../wire/effects.js";
@@ -264,8 +266,7 @@ export class Connection {
         throw closing(message);
       default:
         if (message.event === "game") {
-          message.name = this.terms?.schema.events[message.kind];
-          if (message.name === undefined) throw new Malformed("an event of an unknown kind");
+          if (!described(message, this.terms?.schema ?? NO_SCHEMA)) throw new Malformed("an event of an unknown kind");
         }
         this.listener.event(message);
     }

@@ -6,6 +6,7 @@
  * @property {number} value
  * @property {number} least the least value that it can have
  * @property {number} most the greatest value that it can have
+ * @property {string} [hint] how to show it
  *
  * @typedef {object} Values
  * @property {Value[]} match those of the match
@@ -23,7 +24,7 @@ import { fieldsOf, named, NO_SCHEMA } from "../wire/fields.js";
  */
 export const NO_VALUES = { match: [], own: [], teams: [] };
 
-/** The field by which a game tells of the teams of players. */
+/** The field by which a game without hints tells of the teams of players. */
 const TEAM = "team";
 
 /**
@@ -34,7 +35,7 @@ const TEAM = "team";
  * @returns {Value[]}
  */
 function ranged(fields, offsets) {
-  return named(fields, offsets).map((one, i) => ({ ...one, least: fields[i].least, most: fields[i].most }));
+  return named(fields, offsets).map((one, i) => ({ ...one, least: fields[i].least, most: fields[i].most, hint: fields[i].hint }));
 }
 
 /**
@@ -58,6 +59,20 @@ export function valuesOf(history, slot, players) {
 }
 
 /**
+ * The values that the client library gives, with the hints of the schema.
+ *
+ * @param {?Values} values
+ * @param {import("../wire/fields.js").Schema} schema
+ * @returns {?Values}
+ */
+export function hinted(values, schema) {
+  if (!values) return values;
+  /** @type {(of: Value[], fields: import("../wire/fields.js").Field[]) => Value[]} */
+  const add = (of, fields) => of.map((one) => ({ ...one, hint: fields.find(({ name }) => name === one.name)?.hint }));
+  return { ...values, match: add(values.match, schema.ofMatch), own: add(values.own, [...schema.ofOwnPlayer, ...schema.ofPlayers]) };
+}
+
+/**
  * The teams of the players whose values are known.
  *
  * @param {import("../wire/fields.js").Field[]} fields of players
@@ -65,7 +80,7 @@ export function valuesOf(history, slot, players) {
  * @param {Iterable<number>} players slots
  */
 function teamsOf(fields, history, players) {
-  const at = fields.findIndex(({ name }) => name === TEAM);
+  const at = fields.findIndex(({ name, hint }) => hint === "team" || name === TEAM);
   /** @type {[number, number][]} */
   const teams = [];
   if (at < 0) return teams;

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { forgetTeams, joinTeams, slotColour } from "../draw/colours.js";
 import { NO_SCHEMA } from "../wire/fields.js";
-import { valuesOf } from "./values.js";
+import { hinted, valuesOf } from "./values.js";
 
 test("players of a team have its colour", () => {
   const ofPlayers = [{ name: "ammunition", least: 0, most: 9 }, { name: "team", least: 1, most: 2 }];
@@ -18,6 +18,19 @@ test("players of a team have its colour", () => {
   assert.notDeepEqual(slotColour(0), slotColour(1));
   forgetTeams();
   assert.deepEqual(slotColour(0), own);
+  // The hint names the field of a game that calls it otherwise.
+  const hintedFields = [{ name: "side", least: 0, most: 1, hint: "team" }, ofPlayers[1]];
+  const other = { ...history, terms: { schema: { ...NO_SCHEMA, ofPlayers: hintedFields } } };
+  assert.deepEqual(valuesOf(other, null, [0]).teams, [[0, 3]]);
   // A game without teams names none.
   assert.deepEqual(valuesOf({ ...history, terms: {} }, null, [0, 1, 2]).teams, []);
+});
+
+test("values of the client library get the hints of the schema", () => {
+  const field = (name, hint) => ({ name, least: 0, most: 9, hint });
+  const schema = { ...NO_SCHEMA, ofMatch: [field("left", "timer")], ofOwnPlayer: [field("coins", "counter")], ofPlayers: [field("side", "team")] };
+  const value = (name) => ({ name, value: 3, least: 0, most: 9 });
+  const found = hinted({ match: [value("left"), value("other")], own: [value("coins"), value("side")], teams: [] }, schema);
+  assert.deepEqual([...found.match, ...found.own].map(({ hint }) => hint), ["timer", undefined, "counter", "team"]);
+  assert.equal(hinted(null, schema), null);
 });

@@ -1,10 +1,7 @@
 /** What only operators see: the server's charts, the verdict on its ticks, and counts of the match. */
 
-import { Charts } from "./charts.js";
 import { find } from "../hud/find.js";
-import { MetricsFeed } from "./metrics.js";
 import { put } from "../hud/put.js";
-import { VerdictView, verdict } from "./verdict.js";
 
 /** Milliseconds between two requests for metrics. */
 const METRICS_EVERY = 2000;
@@ -14,16 +11,10 @@ export class Operators {
   /** @param {import("../store/store.js").Store} store */
   constructor(store) {
     this.store = store;
-    this.charts = new Charts();
-    this.verdict = new VerdictView();
+    /** @type {?import("./figures.js").Figures} null until an operator's page has loaded them */
+    this.figures = null;
     this.entities = find("#entities", HTMLElement);
     this.tick = find("#tick", HTMLElement);
-    this.metrics = new MetricsFeed((interval) => {
-      this.charts.show(interval);
-      const judged = verdict(interval);
-      this.verdict.show(judged);
-      if (store.line.state === "live") store.line.halted = judged.halted;
-    });
   }
 
   /**
@@ -32,14 +23,25 @@ export class Operators {
    */
   run() {
     setTimeout(() => {
-      if (!document.hidden && this.store.server?.for_operators && this.store.line.state === "live") this.metrics.ask();
+      if (!document.hidden && this.store.server?.for_operators && this.store.line.state === "live") this.ask();
       this.run();
     }, METRICS_EVERY - (Date.now() % METRICS_EVERY));
   }
 
+  /** Requests the metrics. The first request loads the code that shows them, which visitors never need. */
+  async ask() {
+    if (!this.figures) {
+      const loaded = await import(new URL("figures.js", import.meta.url).href);
+      // A script that the server has joined with its imports has its exports in one object.
+      const { Figures } = loaded.default ?? loaded;
+      this.figures ??= new Figures(this.store);
+    }
+    this.figures?.metrics.ask();
+  }
+
   /** Hides the verdict, because no figures are known. */
   forget() {
-    this.verdict.hide();
+    this.figures?.verdict.hide();
   }
 
   /**

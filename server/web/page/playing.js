@@ -1,6 +1,6 @@
 /** A page that plays: the page's own player, and what is true of it. */
 
-import { NO_VALUES } from "../match/values.js";
+import { hinted, NO_VALUES } from "../match/values.js";
 import { playersOf } from "../match/scene.js";
 import { Play } from "../play/play.js";
 import { commands } from "../tell/typed.js";
@@ -12,6 +12,7 @@ export class Playing {
    * @param {object} page
    * @param {import("../store/store.js").Store} page.store
    * @param {import("../hud/settings.js").Settings} page.settings
+   * @param {import("../hud/actions.js").ActionKeys} page.actionKeys
    * @param {HTMLCanvasElement} page.picture
    * @param {import("../camera/camera.js").Camera} page.camera
    * @param {import("../layers/layers.js").Layers} page.layers
@@ -33,7 +34,7 @@ export class Playing {
     const { store } = page;
     /** Whether the player has been in the match. */
     this.wasIn = false;
-    store.own = { name, slot: null, isJoined: false, isThere: false, isSteered: false, weapon: "", idleFor: null, warning: "", death: null };
+    store.own = { name, slot: null, isJoined: false, isThere: false, isSteered: false, keys: "", idleFor: null, warning: "", death: null };
     page.tellLine({ state: "connecting" });
     this.play = new Play(name, page.settings, page.picture, store, {
       map: (/** @type {object} */ info) => {
@@ -51,7 +52,7 @@ export class Playing {
       },
       lost: (/** @type {{message: string, until: number}} */ { message, until }) => page.tellLine({ state: "rejoining", message, until }),
       ended: (/** @type {import("../link/connection.js").Ended} */ { message, advice }) => acts.ended([message, advice].filter(Boolean).join(" "), this.wasIn),
-    }, { command: (act, rest) => this.command(act, rest), scores: acts.scores });
+    }, { command: (act, rest) => this.command(act, rest), keys: page.actionKeys, scores: acts.scores });
     page.layers.effects.fired = (tick) => this.fired(tick);
     /** @type {?number} the tick that is shown; null before there is one */
     this.tick = null;
@@ -141,7 +142,8 @@ export class Playing {
   /** Draws what belongs to the player alone. */
   show() {
     this.play.show();
-    this.page.store.values = (this.play.player.isJoined && this.play.player.engine?.values()) || NO_VALUES;
+    const { isJoined, engine, schema } = this.play.player;
+    this.page.store.values = (isJoined && hinted(engine?.values() ?? null, schema)) || NO_VALUES;
   }
 
   /** Leaves the match. */

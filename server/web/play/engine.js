@@ -3,7 +3,10 @@
  * entities to draw come out. It predicts the page's own player with the server's own code.
  */
 
+import { described } from "../match/described.js";
 import { compiled, Engine } from "../replay/engine.js";
+import { Reader } from "../wire/control.js";
+import { NO_SCHEMA, readSchema } from "../wire/fields.js";
 
 /** Kinds of messages to send. */
 export const [STREAM, DATAGRAM, FINISH, CLOSE] = [1, 2, 3, 4];
@@ -110,9 +113,16 @@ export class PlayEngine extends Engine {
     while (this.exports.event()) yield JSON.parse(this.text());
   }
 
-  /** The events of the match up to the moment that is shown. */
-  *matchEvents() {
-    while (this.exports.match_event(performance.now())) yield JSON.parse(this.text());
+  /**
+   * The events of the match up to the moment that is shown.
+   *
+   * @param {import("../wire/fields.js").Schema} schema of the game
+   */
+  *matchEvents(schema) {
+    while (this.exports.match_event(performance.now())) {
+      const event = JSON.parse(this.text());
+      if (event.event !== "game" || described(event, schema)) yield event;
+    }
   }
 
   /**
@@ -175,6 +185,17 @@ export class PlayEngine extends Engine {
   values() {
     this.exports.values(performance.now());
     return JSON.parse(this.text());
+  }
+
+  /**
+   * What the game declares: values, events and actions.
+   *
+   * @returns {import("../wire/fields.js").Schema} nothing before the server's hello
+   */
+  schema() {
+    this.exports.schema();
+    const bytes = this.taken();
+    return bytes.length > 0 ? readSchema(new Reader(bytes)) : NO_SCHEMA;
   }
 
   /** Leaves the match. */

@@ -62,6 +62,11 @@ export class Gamepad {
       // Turns are finer near the middle of the stick.
       keys.look(x * Math.abs(x), y * Math.abs(y), turn);
     }
+    // An action of the game has its button before the usual use of the button. A button that comes
+    // first takes the change, so the others see none.
+    keys.actions.forEach(({ gamepad }, at) => {
+      if (gamepad !== null && at >= keys.picks) this.changed(pad, gamepad, (isDown) => keys.hold(at, isDown, `gamepad ${gamepad}`));
+    });
     this.changed(pad, A, (isDown) => keys.key("Space", isDown));
     this.changed(pad, B, (isDown) => keys.key("KeyC", isDown));
     this.changed(pad, TRIGGER, (isDown) => keys.fire(isDown, "gamepad"));
@@ -76,6 +81,7 @@ export class Gamepad {
     if (this.before[A]) this.keys.key("Space", false);
     if (this.before[B]) this.keys.key("KeyC", false);
     if (this.before[TRIGGER]) this.keys.fire(false, "gamepad");
+    for (const by of [...this.keys.acting.keys()]) if (by.startsWith("gamepad")) this.keys.acting.delete(by);
     [this.before, this.isUsed] = [[], false];
   }
 

@@ -6,12 +6,15 @@
 /** Bits of `Buttons` (PROTOCOL.md, "Commands"). */
 const [JUMP, CROUCH, WALK] = [1, 2, 8];
 
-/** The weapons, each with its key, its bit and its name. */
-export const WEAPONS = [
-  { key: "Digit1", bit: 4, name: "Ray" },
-  { key: "Digit2", bit: 16, name: "Rocket" },
-  { key: "Digit3", bit: 32, name: "Grenade" },
-];
+/** The bits of the weapons of the arena game, which are its first actions. */
+export const WEAPONS = [4, 16, 32];
+
+/**
+ * The bit of the action with this number.
+ *
+ * @param {number} number
+ */
+export const bitOf = (number) => WEAPONS[number] ?? 1 << (number + 4);
 
 /** Keys by their position on the keyboard, whatever letters are on them. */
 /** @type {Record<string, ["forward" | "right", number]>} */
@@ -38,7 +41,16 @@ export class Keys {
   constructor() {
     this.yaw = 0;
     this.pitch = 0;
+    /** @type {import("../wire/fields.js").Action[]} of the game */
+    this.actions = [];
+    /** The number of the first actions among which the player picks one for the trigger: weapons. */
+    this.picks = WEAPONS.length;
+    /** @type {Map<string, number>} numbers of actions by the codes of their keys */
+    this.codes = new Map();
+    /** The action that the trigger does. */
     this.weapon = 0;
+    /** @type {Map<string, number>} the actions that buttons on the screen and gamepads hold, by the button */
+    this.acting = new Map();
     this.held = new Set();
     /** Bits pressed since the last command, so that a short press is not lost. */
     this.pressed = 0;
@@ -56,6 +68,20 @@ export class Keys {
     this.usedAt = performance.now();
   }
 
+  /**
+   * Takes the actions of a game.
+   *
+   * @param {import("../wire/fields.js").Action[]} actions with the keys that the player has chosen
+   * @param {boolean} hasWeapons whether the player picks one of the first three for the trigger
+   */
+  use(actions, hasWeapons) {
+    this.actions = actions;
+    this.picks = hasWeapons ? WEAPONS.length : 0;
+    this.weapon = Math.min(this.weapon, Math.max(this.picks - 1, 0));
+    this.codes = new Map(actions.flatMap(({ keys }, at) => keys.map((code) => [code, at])));
+    this.acting.clear();
+  }
+
   /** Notes an input, which shows that the player is there. */
   used() {
     this.usedAt = performance.now();
@@ -69,9 +95,13 @@ export class Keys {
    */
   key(code, isDown) {
     this.used();
-    const weapon = WEAPONS.findIndex(({ key }) => key === code);
-    if (weapon >= 0) {
-      if (isDown) this.weapon = weapon;
+    const at = this.codes.get(code);
+    if (at !== undefined && at < this.picks) {
+      if (isDown) this.weapon = at;
+      return true;
+    }
+    if (at !== undefined) {
+      this.hold(at, isDown, code);
       return true;
     }
     if (!(code in MOVES) && !(code in BITS)) return false;
@@ -85,6 +115,36 @@ export class Keys {
   }
 
   /**
+   * Notes that a button of the mouse goes down or up. The left one pulls the trigger if no action has it.
+   *
+   * @param {number} button
+   * @param {boolean} isDown
+   */
+  mouse(button, isDown) {
+    if (!this.key(`Mouse${button}`, isDown) && button === 0) this.fire(isDown);
+  }
+
+  /**
+   * Notes that an action begins or ends.
+   *
+   * @param {number} at the number of the action
+   * @param {boolean} isDown
+   * @param {string} by the key or button
+   */
+  hold(at, isDown, by) {
+    this.used();
+    if (isDown) this.acting.set(by, at);
+    else this.acting.delete(by);
+    if (isDown) this.press(bitOf(at));
+  }
+
+  /** @param {number} bit of an action that begins */
+  press(bit) {
+    this.pressed |= bit;
+    this.aim ??= { yaw: this.yaw, pitch: this.pitch };
+  }
+
+  /**
    * Notes that the trigger of a device is pulled or released.
    *
    * @param {boolean} isDown
@@ -94,9 +154,7 @@ export class Keys {
     this.used();
     if (isDown) this.triggers.add(by);
     else this.triggers.delete(by);
-    if (!isDown) return;
-    this.pressed |= WEAPONS[this.weapon].bit;
-    this.aim ??= { yaw: this.yaw, pitch: this.pitch };
+    if (isDown) this.press(bitOf(this.weapon));
   }
 
   /**
@@ -122,7 +180,7 @@ export class Keys {
    */
   change(step) {
     this.used();
-    this.weapon = (this.weapon + step + WEAPONS.length) % WEAPONS.length;
+    if (this.picks > 0) this.weapon = (this.weapon + step + this.picks) % this.picks;
   }
 
   /**
@@ -143,6 +201,7 @@ export class Keys {
   release() {
     this.held.clear();
     this.triggers.clear();
+    this.acting.clear();
     this.sticks.clear();
   }
 
@@ -162,7 +221,8 @@ export class Keys {
       move("right", right * 127);
       move("forward", forward * 127);
     }
-    if (this.triggers.size > 0) input.buttons |= WEAPONS[this.weapon].bit;
+    for (const at of this.acting.values()) input.buttons |= bitOf(at);
+    if (this.triggers.size > 0) input.buttons |= bitOf(this.weapon);
     input.yaw = ((Math.round(yaw * STEPS) % 65536) + 65536) % 65536;
     return input;
   }

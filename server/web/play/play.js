@@ -11,7 +11,7 @@ import { isTyping } from "../hud/typing.js";
 import { Feedback } from "./feedback.js";
 import { Gamepad } from "./gamepad.js";
 import { Graph } from "./graph.js";
-import { Keys, WEAPONS } from "./keys.js";
+import { Keys } from "./keys.js";
 import { Noises } from "./noises.js";
 import { Player } from "./player.js";
 import { endOf, muzzleOf, Trigger } from "./shots.js";
@@ -52,9 +52,7 @@ const IDLE = 180_000;
 const IDLE_WARNING = 30_000;
 
 const FULL_HEALTH = 100;
-
 /** @typedef {import("../match/motion.js").Shown} Shown */
-
 /** @typedef {import("../camera/sight.js").Sight} Sight */
 
 /**
@@ -78,6 +76,7 @@ export class Play {
    * @param {object} acts what a player can also do
    * @param {(act: string, rest: string) => ?string} acts.command carries a typed command out;
    *   returns why it cannot
+   * @param {import("../hud/actions.js").ActionKeys} acts.keys that the player has chosen
    * @param {(isHeld: boolean) => void} acts.scores shows the scores while a key is held
    */
   constructor(name, settings, picture, store, listener, acts) {
@@ -167,7 +166,7 @@ export class Play {
 
   /** @type {(event: MouseEvent, isDown: boolean) => void} */
   press(event, isDown) {
-    if (event.button === 0 && this.isLocked) this.keys.fire(isDown);
+    if (this.isLocked) this.keys.mouse(event.button, isDown);
   }
 
   /** @type {(event: KeyboardEvent, isDown: boolean) => void} */
@@ -182,7 +181,7 @@ export class Play {
     const isFree = event.target === document.body || event.target === this.picture;
     if (!isFree && isDown && event.code === "Escape") this.picture.focus();
     if (!isFree && isDown) return;
-    if (isDown && !event.repeat && this.act(event)) event.preventDefault();
+    if (isDown && !event.repeat && !this.keys.codes.has(event.code) && this.act(event)) event.preventDefault();
     else if (this.keys.key(event.code, isDown)) event.preventDefault();
   }
 
@@ -253,7 +252,8 @@ export class Play {
     if (player.isOver) return null;
     player.play();
     if (!player.engine || !player.isJoined) return null;
-    for (const event of player.engine.matchEvents()) {
+    if (this.acts.keys.give(this.keys, player.schema.actions, player.weapons !== null)) this.touch.use(this.keys);
+    for (const event of player.engine.matchEvents(player.schema)) {
       this.store.happen(event, now);
       this.happened(event);
     }
@@ -387,7 +387,7 @@ export class Play {
    * @param {Eye} eye
    */
   holder({ eye, ahead, behind }) {
-    if (behind > 0 || this.hidden === null || !this.player.isThere) return null;
+    if (behind > 0 || this.hidden === null || !this.player.isThere || this.keys.picks === 0) return null;
     return { slot: this.slot, weapon: this.keys.weapon, walked: this.walked, eye, ahead };
   }
 
@@ -408,7 +408,8 @@ export class Play {
    *
    * @param {import("../store/store.js").MatchEvent} event
    */
-  happened({ event, player, by }) {
+  happened({ event, player, by, sound }) {
+    if (sound) this.sound.play(sound);
     if (event !== "died") return;
     const is = (/** @type {?import("../store/store.js").Id | undefined} */ id) => id?.slot === this.slot;
     if (is(player)) {
@@ -462,7 +463,7 @@ export class Play {
       isJoined: player.isJoined,
       isThere: player.isThere,
       isSteered: this.isLocked || this.touch.isUsed || this.gamepad.isUsed,
-      weapon: WEAPONS[this.keys.weapon].name,
+      keys: this.acts.keys.text,
       idleFor: this.idleFor,
       warning: player.isJoined ? player.line.word(performance.now()) : "",
     };
@@ -481,7 +482,7 @@ export class Play {
     const health = own?.health ?? 0;
     this.health.dataset.level = health > 60 ? "high" : health > 30 ? "middle" : "low";
     put(this.points, String(own?.score ?? 0));
-    put(this.weapon, WEAPONS[keys.weapon].name);
+    put(this.weapon, keys.picks > 0 ? (keys.actions[keys.weapon]?.label ?? "") : "");
     this.panel.dataset.crosshair = this.settings.values.crosshair;
   }
 

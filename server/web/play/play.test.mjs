@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { onServer } from "../link/match.js";
-import { Keys } from "./keys.js";
+import { keyName, keysText, withKeys } from "../hud/actions.js";
+import { bitOf, Keys } from "./keys.js";
 import { Line } from "./line.js";
 import { Noises } from "./noises.js";
 import { Path } from "./path.js";
@@ -32,6 +33,47 @@ test("keys and sticks add up to what a command can say", () => {
   keys.look(100, 1e6, 0.01);
   assert.ok(Math.abs(keys.yaw + 1) < 1e-9);
   assert.ok(Math.abs(keys.input().pitch) <= 16384);
+});
+
+const ACTIONS = ["shove", "duck", "call", "throw"].map((name, at) => ({ name, label: name, keys: [["Mouse0"], ["KeyC"], ["KeyQ"], ["KeyG", "KeyH"]][at], gamepad: null, touch: true }));
+
+test("keys of a game's actions hold the bits of these", () => {
+  const keys = new Keys();
+  keys.use(ACTIONS, false);
+  keys.fire(true);
+  assert.equal(keys.input().buttons, 4, "the trigger does the first action");
+  keys.fire(false);
+  keys.sent();
+  keys.mouse(0, true);
+  keys.mouse(1, true);
+  assert.deepEqual([keys.input().buttons, keys.triggers.size], [4, 0], "the action that has the button");
+  keys.mouse(0, false);
+  keys.sent();
+  for (const [code, bit] of [["Mouse0", 4], ["KeyC", 16], ["KeyQ", 32], ["KeyH", 128]]) {
+    keys.key(code, true);
+    keys.sent();
+    assert.equal(keys.input().buttons, bit, `${code} is held`);
+    keys.key(code, false);
+    assert.equal(keys.input().buttons, 0, `${code} is released`);
+  }
+  assert.deepEqual([3, 15].map(bitOf), [128, 1 << 19]);
+  // With weapons, the keys of the first three choose one of them.
+  keys.use(ACTIONS, true);
+  keys.key("KeyQ", true);
+  keys.fire(true);
+  assert.deepEqual([keys.weapon, keys.input().buttons], [2, 32]);
+  keys.release();
+  keys.sent();
+  keys.key("KeyG", true);
+  assert.equal(keys.input().buttons, 128);
+});
+
+test("a key that a player chooses is taken from other actions", () => {
+  const bound = withKeys(ACTIONS, { throw: "KeyC" });
+  assert.deepEqual(bound.map(({ keys }) => keys), [["Mouse0"], [], ["KeyQ"], ["KeyC"]]);
+  assert.equal(keysText(bound, 0), "left button: shove, Q: call, C: throw, ");
+  assert.equal(keysText(ACTIONS, 3), "left button C Q choose a weapon, G: throw, ");
+  assert.deepEqual(["Digit1", "Mouse2", "ShiftLeft", "Mouse4"].map(keyName), ["1", "right button", "Shift Left", "button 4"]);
 });
 
 // A connection on which a snapshot comes every `gap` milliseconds, and a share of them is lost.
@@ -80,7 +122,7 @@ test("a map that is fetched too late is not used", async () => {
   globalThis.location = { search: "" };
   const player = new Player("Ann", new Keys(), LISTENER);
   const used = [];
-  player.engine = { useMap: (map, game) => used.push([map[0], ...game]) };
+  player.engine = { schema: () => null, useMap: (map, game) => used.push([map[0], ...game]) };
   let answerFirst;
   const asked = [];
   globalThis.fetch = (address) => {

@@ -8,6 +8,7 @@ import { Ended, connect, fetchInfo } from "../link/connection.js";
 import { forgetPassword, password } from "../link/password.js";
 import { chosenMatch, ofMatch } from "../link/match.js";
 import { shownBetween } from "../replay/frames.js";
+import { NO_SCHEMA } from "../wire/fields.js";
 import { CLOSE, DATAGRAM, FINISH, PlayEngine, STREAM } from "./engine.js";
 import { Line } from "./line.js";
 import { Path } from "./path.js";
@@ -107,6 +108,8 @@ export class Player {
     this.isOver = false;
     /** The buttons that ticks have taken since the last picture, and the first of these ticks. */
     this.taken = { buttons: 0, from: 0 };
+    /** What the game declares: values, events and actions. */
+    this.schema = NO_SCHEMA;
     /** @type {?import("./shots.js").Weapon[]} the weapons of the arena game; null in any other */
     this.weapons = null;
     /** The time of the last check whether a tick is due. */
@@ -221,6 +224,7 @@ export class Player {
   async joined(event) {
     // The match may change to another map meanwhile, which another event announces.
     this.wanted = event;
+    this.schema = this.engine?.schema() ?? NO_SCHEMA;
     try {
       await this.prepare(event);
     } catch (error) {

@@ -56,7 +56,7 @@ export class Trigger {
    * @returns {?{weapon: Weapon, tick: number}} the shot; null if there is none
    */
   pull(buttons, from, to, weapons, tickRate, drives) {
-    const key = WEAPONS.findIndex(({ bit }) => buttons & bit);
+    const key = WEAPONS.findIndex((bit) => buttons & bit);
     if (key < 0) return null;
     const weapon = weapons[key];
     if (!weapon) return null;

@@ -111,7 +111,8 @@ export class Sound {
   play(name, at = null) {
     const { context, master, noise, voices, ear } = this;
     if (at && Math.hypot(...at.map((value, axis) => value - ear[axis])) > FAR) return;
-    if (!context || !master || !noise || voices >= VOICES || this.volume() === 0) return;
+    // A game may name a sound that only another client has.
+    if (!(name in SOUNDS) || !context || !master || !noise || voices >= VOICES || this.volume() === 0) return;
     this.made.push(name);
     if (this.made.length > 100) this.made.shift();
     const { tone, pass, seconds, gain } = SOUNDS[name];

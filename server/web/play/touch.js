@@ -37,6 +37,7 @@ export class Touch {
     this.keys = keys;
     this.act = act;
     this.controls = /** @type {HTMLElement} */ (panel.querySelector(".touch"));
+    this.own = /** @type {HTMLElement} */ (panel.querySelector(".own"));
     this.base = /** @type {HTMLElement} */ (panel.querySelector(".stick"));
     this.knob = /** @type {HTMLElement} */ (this.base.firstElementChild);
     /** @type {Map<number, Finger>} the fingers on the picture, by number */
@@ -59,6 +60,32 @@ export class Touch {
     this.button("outside", (isDown) => isDown && act.outside(), signal);
   }
 
+  /**
+   * Shows buttons for the actions of the game.
+   *
+   * @param {import("./keys.js").Keys} keys
+   */
+  use({ actions, picks }) {
+    const fire = this.named("fire");
+    fire.textContent = picks > 0 ? "Fire" : (actions[0]?.label ?? "");
+    fire.hidden = picks === 0 && !actions[0]?.touch;
+    this.named("weapon").hidden = picks === 0;
+    const own = actions.map((action, at) => ({ ...action, at })).slice(Math.max(picks, 1)).filter(({ touch }) => touch);
+    this.own.replaceChildren(...own.map(({ label, at }) => this.made(label, at)));
+  }
+
+  /**
+   * A button that does an action.
+   *
+   * @param {string} label
+   * @param {number} at the number of the action
+   */
+  made(label, at) {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: label });
+    this.press(button, (isDown) => this.keys.hold(at, isDown, `finger ${at}`));
+    return button;
+  }
+
   /** Whether touch controls are shown. */
   get isUsed() {
     return !this.controls.hidden;
@@ -70,7 +97,15 @@ export class Touch {
    * @param {AbortSignal} signal
    */
   button(name, act, signal) {
-    const button = this.named(name);
+    this.press(this.named(name), act, signal);
+  }
+
+  /**
+   * @param {HTMLButtonElement} button
+   * @param {(isDown: boolean) => void} act
+   * @param {AbortSignal} [signal]
+   */
+  press(button, act, signal) {
     const press = (/** @type {boolean} */ isDown) => (/** @type {PointerEvent} */ event) => {
       event.preventDefault();
       if (isDown) button.setPointerCapture(event.pointerId);

@@ -14,7 +14,7 @@ const KEPT = 60;
  * @property {?string} [by] name of the killer; null after a death by the player's own doing
  * @property {number} [bySlot] slot of the killer
  * @property {?string} [means] what killed
- * @property {string} [line] that was said or announced, or the name of a game's event
+ * @property {string} [line] that was said or announced, or the text of a game's event
  */
 
 /** The latest entries. */
@@ -40,7 +40,7 @@ export class Log {
   add(event, player, by, now) {
     const { event: what, line } = event;
     if (what === "announced") this.push({ what, line, at: now });
-    if (what === "game") this.push({ what, line: event.name ?? "game event", at: now });
+    if (what === "game" && line) this.push({ what, line, at: now });
     if (!player) return;
     const of = { name: player.name, slot: player.slot, at: now };
     if (what === "left") this.push({ ...of, what });

@@ -5,6 +5,7 @@
  */
 
 import { NO_VALUES } from "../match/values.js";
+import { toastOf } from "../match/described.js";
 import { Log } from "./log.js";
 import { Roster } from "./roster.js";
 import { Round } from "./round.js";
@@ -31,7 +32,7 @@ import { Round } from "./round.js";
  * @property {boolean} isJoined whether the player is in the match
  * @property {boolean} isThere whether the player is alive
  * @property {boolean} isSteered whether mouse, fingers or a gamepad steer the player
- * @property {string} weapon
+ * @property {string} keys of the actions, for people
  * @property {?number} idleFor seconds until the player leaves for doing nothing; null while active
  * @property {string} warning about a bad connection; empty for a good one
  * @property {?Death} death the last death, until the player is back
@@ -58,6 +59,11 @@ import { Round } from "./round.js";
  * @property {string} [means] what killed
  * @property {string} [name] of a player, or of an event of the game
  * @property {string} [line]
+ * @property {number} [kind] of an event of the game
+ * @property {number[]} [data] the content of an event of the game
+ * @property {?Record<string, any>} [content] the same by the names of its fields
+ * @property {string} [toast] the text by which an event of the game is told
+ * @property {string} [sound] of an event of the game
  * @property {number} [health]
  * @property {number} [score]
  * @property {string} [phase]
@@ -158,6 +164,7 @@ export class Store {
    * @param {number} now seconds
    */
   happen(event, now) {
+    if (event.event === "game") event.line = toastOf(event, (id) => this.roster.find(id)?.name ?? "a player");
     const [player, by] = [event.player, event.by].map((id) => (id ? this.roster.find(id) : null));
     this.log.add(event, player, by, now);
     if (event.event === "round") this.round.enter(event, this.roster);

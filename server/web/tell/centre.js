@@ -57,7 +57,7 @@ export function hint(store) {
   if (!own.isJoined) return "Joining…";
   if (own.idleFor !== null) return `Still there? Move, or you leave the match in ${own.idleFor} s.`;
   if (!own.isThere || own.isSteered || store.round.phase === "intermission") return "";
-  return "Click to steer with the mouse. W A S D moves, Space jumps, C crouches, 1 2 3 choose a weapon, Enter chats, ? shows all keys. Esc reaches the button Leave.";
+  return `Click to steer with the mouse. W A S D moves, Space jumps, C crouches, ${own.keys}Enter chats, ? shows all keys. Esc reaches the button Leave.`;
 }
 
 /**

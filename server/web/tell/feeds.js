@@ -15,6 +15,7 @@ export const LONGEST = SHOWN.chat;
  * @typedef {object} Said
  * @property {string} what kind of entry of the log it is
  * @property {string} text
+ * @property {number} [slot] of the player whom the line is about
  */
 
 /**
@@ -31,8 +32,6 @@ function text({ what, name, by, means, line = "" }) {
       return `${name} left`;
     case "said":
       return `${name}: ${line}`;
-    case "game":
-      return line.replaceAll("_", " ");
     default:
       return line;
   }
@@ -52,7 +51,7 @@ function latest(feed, belongs) {
    */
   return ({ log }, now) => {
     const lines = log.entries.filter(({ what, at }) => belongs.includes(what) && at > now - SHOWN[feed]);
-    return lines.slice(-LINES[feed]).map((entry) => ({ what: entry.what, text: text(entry) }));
+    return lines.slice(-LINES[feed]).map((entry) => ({ what: entry.what, text: text(entry), slot: entry.bySlot ?? entry.slot }));
   };
 }
 

@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Store } from "../store/store.js";
+import { described } from "../match/described.js";
+import { NO_SCHEMA } from "../wire/fields.js";
 import { tell } from "./tell.js";
 import { commands, decide, Pace } from "./typed.js";
 
@@ -27,7 +29,7 @@ function storeOf(scores = {}) {
 /** Lets Ann be the page's own player. */
 function play(store, more = {}) {
   store.mode = "play";
-  store.own = { name: "Ann", slot: 3, isJoined: true, isThere: true, isSteered: true, weapon: "Ray", idleFor: null, warning: "", death: null, ...more };
+  store.own = { name: "Ann", slot: 3, isJoined: true, isThere: true, isSteered: true, keys: "1 2 3 choose a weapon, ", idleFor: null, warning: "", death: null, ...more };
   return store;
 }
 
@@ -57,11 +59,18 @@ test("kills, chat and events of the game are three feeds, and lines disappear in
   store.happen({ event: "died", tick: 60, player: ANN, by: BOB, means: "rocket" }, 0);
   store.happen({ event: "died", tick: 60, player: BOB, by: ANN }, 0);
   for (let i = 0; i < 9; i++) store.happen({ event: "said", tick: 60, player: ANN, line: `line ${i}` }, 1);
-  store.happen({ event: "game", tick: 60, name: "flag_taken" }, 1);
+  const schema = { ...NO_SCHEMA, events: [{ name: "flag_taken", fields: [{ name: "by", type: 8 }, { name: "points", type: 1 }], toast: "{by} took it for {points}", sound: "" }, { name: "gate_shut", fields: [], toast: "", sound: "" }, { name: "beep", fields: [], toast: "", sound: "hit" }] };
+  // Ann and 7 points; then an event that only its name tells, and one to be heard.
+  for (const [kind, data] of [[0, [ANN.slot, 1, 7]], [1, []], [2, []]]) {
+    const event = { event: "game", tick: 60, kind, data };
+    assert.ok(described(event, schema));
+    store.happen(event, 1);
+  }
+  assert.equal(described({ kind: 3, data: [] }, schema), false);
   const told = tell(store, 2000);
   assert.deepEqual(texts(told.kills), ["Bob ▸ Ann (rocket)", "Ann ▸ Bob"]);
   assert.deepEqual([texts(told.chat).at(0), texts(told.chat).at(-1)], ["Ann: line 3", "Ann: line 8"]);
-  assert.deepEqual(texts(told.toasts), ["flag taken"]);
+  assert.deepEqual(texts(told.toasts), ["Ann took it for 7", "gate shut"]);
   const later = tell(store, 8000);
   assert.deepEqual([later.kills, later.toasts, later.chat.length], [[], [], 6]);
   assert.deepEqual(tell(store, 16_000).chat, []);
@@ -225,6 +234,15 @@ test("a player who has chosen another name is told when it counts", () => {
   assert.equal(tell(store, 0).renaming, "");
   store.chosenName = "Bea";
   assert.match(tell(store, 0).renaming, /^You are Ann until you join again/);
+});
+
+test("values are shown as the game hints", () => {
+  const store = storeOf({ Ann: [ANN, 0] });
+  const value = (name, hint, value, least = 0, most = 300) => ({ name, value, least, most, hint });
+  store.values = { match: [value("round", "timer", 75), value("red_seconds", "bar", 30, 0, 60)], own: [value("side", "team", 2, 1, 2), value("lit", "counter", 1, 0, 1)], teams: [] };
+  const { match, own } = tell(play(store), 0).values;
+  assert.deepEqual(match, [{ name: "round", text: "1:15" }, { name: "red", text: "30", share: 0.5 }]);
+  assert.deepEqual(own, [{ name: "side", text: "2", team: 1 }, { name: "lit", text: "1" }]);
 });
 
 test("values of a game are shown as their names and ranges declare them", () => {

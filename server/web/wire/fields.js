@@ -5,15 +5,31 @@
  * @property {string} name
  * @property {number} least the least value of the field
  * @property {number} most the greatest value of the field
+ * @property {string} hint how to show the value: `none`, `counter`, `timer`, `bar` or `team`
+ *
+ * @typedef {object} EventKind
+ * @property {string} name
+ * @property {{name: string, type: number}[]} fields of the content, in order
+ * @property {string} toast a text to show; empty if there is none
+ * @property {string} sound the name of a sound to play; empty if there is none
+ *
+ * @typedef {object} Action that a player can do beside moving
+ * @property {string} name
+ * @property {string} label for people
+ * @property {string[]} keys that do it by default, as browsers name them
+ * @property {?number} gamepad the button that does it by default
+ * @property {boolean} touch whether touch screens show a button
  *
  * @typedef {object} Schema
  * @property {Field[]} ofMatch
  * @property {Field[]} ofOwnPlayer
  * @property {Field[]} ofPlayers
  * @property {{name: string, fields: Field[]}[]} models
- * @property {string[]} events names of the game's events
+ * @property {EventKind[]} events the kinds of the game's events
+ * @property {Action[]} actions
  */
 
+import { TYPES } from "./events.js";
 import { Malformed } from "./range_decoder.js";
 
 /** @typedef {import("./range_decoder.js").RangeDecoder} RangeDecoder */
@@ -25,9 +41,11 @@ import { Malformed } from "./range_decoder.js";
  *
  * @type {Schema}
  */
-export const NO_SCHEMA = { ofMatch: [], ofOwnPlayer: [], ofPlayers: [], models: [], events: [] };
+export const NO_SCHEMA = { ofMatch: [], ofOwnPlayer: [], ofPlayers: [], models: [], events: [], actions: [] };
 
 const MOST_FIELDS = 16;
+const MOST_KEYS = 4;
+const HINTS = ["none", "counter", "timer", "bar", "team"];
 const NAME = /^[A-Za-z0-9_.-]{1,32}$/;
 
 /**
@@ -55,14 +73,50 @@ function fields(reader) {
     name: name(reader),
     least: reader.signed(),
     most: reader.signed(),
+    hint: HINTS[reader.unsigned()],
   }));
-  for (const { least, most } of read) {
+  for (const { least, most, hint } of read) {
+    if (!hint) throw new Malformed("an unknown hint");
     if (most <= least || most - least > 65535) throw new Malformed("a field whose range is not allowed");
   }
-  if (new Set(read.map((field) => field.name)).size < read.length) {
-    throw new Malformed("two fields with the same name");
-  }
-  return read;
+  return apart(read);
+}
+
+/**
+ * The list, whose names must differ.
+ *
+ * @template {{name: string}} T
+ * @param {T[]} of
+ */
+function apart(of) {
+  if (new Set(of.map((one) => one.name)).size < of.length) throw new Malformed("two things with the same name");
+  return of;
+}
+
+/**
+ * @param {Reader} reader
+ * @returns {EventKind}
+ */
+function eventKind(reader) {
+  const kind = {
+    name: name(reader),
+    fields: apart(list(reader, MOST_FIELDS, () => ({ name: name(reader), type: reader.unsigned() }))),
+    toast: reader.text(),
+    sound: reader.text(),
+  };
+  if (kind.fields.some(({ type }) => type >= TYPES)) throw new Malformed("a field of an unknown type");
+  return kind;
+}
+
+/**
+ * @param {Reader} reader
+ * @returns {Action}
+ */
+function action(reader) {
+  const text = { name: name(reader), label: reader.text(), keys: list(reader, MOST_KEYS, () => reader.text()) };
+  const gamepad = reader.byte() === 0 ? null : reader.byte();
+  if (text.label === "" || (gamepad ?? 0) > 16) throw new Malformed("an action without a label, or with an unknown button");
+  return { ...text, gamepad, touch: reader.byte() !== 0 };
 }
 
 /**
@@ -76,7 +130,8 @@ export function readSchema(reader) {
     ofOwnPlayer: fields(reader),
     ofPlayers: fields(reader),
     models: list(reader, 128, () => ({ name: name(reader), fields: fields(reader) })),
-    events: list(reader, 64, () => name(reader)),
+    events: apart(list(reader, 64, () => eventKind(reader))),
+    actions: apart(list(reader, 16, () => action(reader))),
   };
 }
 

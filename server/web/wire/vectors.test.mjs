@@ -6,8 +6,9 @@ import { test } from "node:test";
 
 import { PROBABILITIES } from "./probabilities.js";
 import { idleCommand } from "./commands.js";
-import { Framer, hello, leave, mismatch, serverMessage } from "./control.js";
+import { Framer, hello, leave, mismatch, serverMessage, Reader } from "./control.js";
 import { decodeEffects, EffectReader, hasEffects } from "./effects.js";
+import { contentOf } from "./events.js";
 import { named } from "./fields.js";
 import { History } from "./history.js";
 import { Malformed, RangeDecoder } from "./range_decoder.js";
@@ -87,7 +88,7 @@ test("messages of a server", () => {
   assert.deepEqual([terms.tickRate, terms.tick, terms.playerLimit], [60, 70000, 32]);
   assert.deepEqual([terms.origin, terms.bits], [TERMS.origin, TERMS.bits]);
   assert.equal(terms.mapName, "arena");
-  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 13 });
+  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 14 });
   assert.deepEqual(said("full"), { message: "refused", reason: "full", limit: 32 });
   const joined = { message: "event", tick: 70000, event: "joined", player, name: "Bot 1" };
   assert.deepEqual(said("player-joined"), joined);
@@ -183,21 +184,31 @@ test("a snapshot of changes, with a digest", () => {
 
 const SCHEMA = {
   ofMatch: [
-    { name: "seconds", least: -5, most: 30 },
-    { name: "holder", least: 0, most: 2 },
+    { name: "seconds", least: -5, most: 30, hint: "timer" },
+    { name: "holder", least: 0, most: 2, hint: "none" },
   ],
-  ofOwnPlayer: [{ name: "ammunition", least: 0, most: 65535 }],
-  ofPlayers: [{ name: "team", least: 0, most: 1 }],
+  ofOwnPlayer: [{ name: "ammunition", least: 0, most: 65535, hint: "none" }],
+  ofPlayers: [{ name: "team", least: 0, most: 1, hint: "team" }],
   models: [
     { name: "crate", fields: [] },
-    { name: "pin", fields: [{ name: "hits", least: 0, most: 1000 }] },
+    { name: "pin", fields: [{ name: "hits", least: 0, most: 1000, hint: "none" }] },
   ],
-  events: ["taken", "won"],
+  events: [
+    { name: "taken", fields: [{ name: "team", type: 7 }, { name: "points", type: 2 }], toast: "{team} took it", sound: "kill" },
+    { name: "won", fields: [], toast: "", sound: "" },
+  ],
+  actions: [
+    { name: "throw", label: "Throw", keys: ["KeyG", "Mouse2"], gamepad: 2, touch: true },
+    { name: "call", label: "Call", keys: [], gamepad: null, touch: false },
+  ],
 };
 
 test("values of a game", () => {
   assert.deepEqual(said("server-hello").schema, SCHEMA);
   assert.equal(said("server-hello").game, null);
+  const { data } = said("game-event");
+  assert.deepEqual(contentOf(SCHEMA.events[0], new Reader(data)), { team: "Red", points: 12 });
+  assert.equal(contentOf(SCHEMA.events[1], new Reader(data)), null, "bytes are left over");
   const ofGame = said("server-hello-game");
   assert.deepEqual([...ofGame.game], new Array(32).fill(0xef));
   assert.deepEqual([ofGame.player.slot, ofGame.schema.models, ofGame.rejoinSeconds], [4096, [], 30]);

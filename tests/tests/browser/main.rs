@@ -1,6 +1,7 @@
 //! The page in a real browser, watching a real server. It shows the match that the server plays,
 //! with the positions that a native client gets.
 
+mod actions;
 mod below_a_path;
 mod branches;
 mod certificates;

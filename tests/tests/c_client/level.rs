@@ -41,5 +41,8 @@ fn a_program_in_c_is_given_the_level_of_the_match() {
         );
         assert_eq!(next(), expected);
     }
+    assert_eq!(next(), "action fire: Ray, button 4, key Digit1");
+    assert_eq!(next(), "action rocket: Rocket, button 16, key Digit2");
+    assert_eq!(next(), "action grenade: Grenade, button 32, key Digit3");
     assert_eq!(next(), "");
 }

@@ -12,7 +12,9 @@ use client_bot::swarm::Swarm;
 use obsp::model::Model;
 use obsp::{Source, Spaces, compile};
 use obsp_client::quic::{ClientEvent, Connector, Trust};
-use obsp_game::{AnyGame, Event, Game, Match, Replicated, Respawn, RunningMatch, WorldMut};
+use obsp_game::{
+    AnyGame, Event, EventKind, Game, Match, Replicated, Respawn, RunningMatch, WorldMut,
+};
 use obsp_proto::control::{MapHash, MatchEvent, PlayerName};
 use obsp_proto::game_data::GameData;
 use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind};
@@ -219,7 +221,8 @@ async fn a_client_reads_the_values_and_events_of_a_game_by_name() {
     let name = PlayerName::new("Ann").unwrap();
     let mut client = timeout(HANG, connector.join(&name, MapHash::ANY)).await.unwrap().unwrap();
     let schema = Arc::clone(&client.session().hello().unwrap().schema);
-    assert_eq!(schema.events(), ["hill_taken", "round_over"]);
+    let events: Vec<&str> = schema.events().iter().map(EventKind::name).collect();
+    assert_eq!(events, ["hill_taken", "round_over"]);
     let own = client.session().player().unwrap();
     let mut taken = Vec::new();
     let walk = async {
@@ -239,7 +242,7 @@ async fn a_client_reads_the_values_and_events_of_a_game_by_name() {
             while let Some((_, event)) = client.next_event() {
                 if let MatchEvent::Game(event) = event {
                     assert_eq!(event.kind(), 0);
-                    taken.push(event.decode::<(u8, u32)>().unwrap());
+                    taken.push(event.decode::<(String, u32)>().unwrap());
                 }
             }
             let view = client.view();
@@ -253,7 +256,7 @@ async fn a_client_reads_the_values_and_events_of_a_game_by_name() {
         }
     };
     timeout(HANG, walk).await.expect("a team of one holds the hill");
-    assert_eq!(taken.first(), Some(&(0, 0)));
+    assert_eq!(taken.first(), Some(&("Red".to_owned(), 0)));
     let view = client.view();
     assert_eq!((view.value(own, "holder"), view.match_value("no such field")), (None, None));
     let stats = *client.session().stats();
@@ -276,7 +279,7 @@ impl Game for Secrets {
     }
 
     fn replicated(&self) -> Replicated {
-        Replicated { events: vec!["secret", "told"], ..Replicated::default() }
+        Replicated { events: vec!["secret".into(), "told".into()], ..Replicated::default() }
     }
 
     fn tick(&self, (ticks, told): &mut (u32, u32), world: &mut WorldMut<'_>) {

@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3, Vec3};
 use obsp_proto::control::{ClientHello, ClosingReason, MapHash, MapName, MatchEvent, PlayerName};
 use obsp_proto::effects::{Effect, TickEffects};
 use obsp_proto::quantise::{Quantiser, WorldBounds};
-use obsp_proto::schema::{Field, FieldValues, MatchValues, Schema, SchemaParts};
+use obsp_proto::schema::{Action, Field, FieldValues, MatchValues, Schema, SchemaParts};
 use obsp_proto::server::{MatchInfo, OwnPlayer};
 use obsp_proto::snapshot::{AuthoritativeMotion, Lead, MIN_SNAPSHOT};
 use obsp_proto::{Tick, Time, client, server};
@@ -81,7 +81,8 @@ fn schema() -> Schema {
         of_own_player: vec![CLOCK, TEAM],
         of_players: vec![TEAM],
         models: vec![("crate".to_owned(), vec![CLOCK])],
-        events: vec!["bang".to_owned()],
+        events: vec!["bang".into()],
+        actions: vec![Action::new("throw", "Throw").key("KeyG")],
     };
     Schema::new(parts).unwrap()
 }

@@ -22,7 +22,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Snapshot> {
         of_own_player: vec![b],
         of_players: fields,
         models: (0..5).map(|index| (format!("m{index}"), vec![a.clone()])).collect(),
-        events: vec![],
+        ..SchemaParts::default()
     };
     read_by(bytes, Schema::new(parts).unwrap());
     read_by(bytes, Schema::default())

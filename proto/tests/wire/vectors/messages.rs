@@ -143,6 +143,14 @@ fn commands() {
     let running = Command { forward: 127, right: -64, pitch: -100, ..standing };
     let buttons = Buttons::JUMP | Buttons::PRIMARY;
     let jumping = Command { buttons, view_age: 137, ..running };
+    let throwing = Buttons::action(3).unwrap() | Buttons::action(15).unwrap();
+    let throwing = Command { buttons: throwing, view_age: 5, ..standing };
+    let further = CommandDatagram {
+        acknowledgement: None,
+        batch: CommandBatch::new(Tick(70_012), vec![throwing]).unwrap(),
+    };
+    check("commands-further", &further.encode());
+    assert_eq!(CommandDatagram::decode(&printed("commands-further"), Tick(70_000)), Ok(further));
     let commands = vec![standing, running, running, jumping];
     let datagram = CommandDatagram {
         acknowledgement: Some(Acknowledgement { latest: Tick(70_010), before: 0b1011 }),

@@ -97,6 +97,9 @@ impl GameFile {
             // The map holds the sizes that it was compiled for, so there is nothing to check.
             size: None,
             weapons: Arc::new(Weapons::read(raw, data.models(), "")?),
+            // A reader without a TOML parser declares nothing to clients.
+            actions: Arc::default(),
+            hints: Arc::default(),
             places: Arc::default(),
             data,
         })

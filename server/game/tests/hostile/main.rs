@@ -170,7 +170,7 @@ impl Game for Hostile {
             of_own_player: vec![WIDE],
             of_players: vec![BIT, FAR],
             of_bodies: vec![(TOLD, vec![BIT])],
-            events: vec!["told", "shouted"],
+            events: vec!["told".into(), "shouted".into()],
         }
     }
 
@@ -294,7 +294,8 @@ fn play(map: &Arc<obsp::Map>, audit: &mut Audit, seed: u64, saved: bool) -> (u64
             _ => {}
         }
         let mut command = || {
-            let buttons = Buttons::from_bits(keys.bits() as u8 & 0b11_1111).unwrap_or_default();
+            let buttons = Buttons::from_bits(keys.bits() as u32 & 0b1111_1111_1111_1011_1111)
+                .unwrap_or_default();
             Command { forward: 127, yaw: keys.bits() as u16, buttons, ..Command::default() }
         };
         let commands: Vec<_> = players.iter().map(|id| (*id, command())).collect();

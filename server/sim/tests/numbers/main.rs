@@ -416,8 +416,10 @@ fn value(name: &str, n: &mut Numbers) -> bool {
         }
         "Random::new" => _ = Random::new(n.whole(7, u64::MAX)).bits(),
         "Resolution::new" => _ = Resolution::new(n.whole(7, u32::MAX.into()) as u32),
-        "Buttons::from_bits" => _ = Buttons::from_bits(n.whole(7, 255) as u8),
-        "Buttons::from_recorded_bits" => _ = Buttons::from_recorded_bits(n.whole(7, 255) as u8),
+        "Buttons::from_bits" => _ = Buttons::from_bits(n.whole(7, 1 << 21) as u32),
+        "Buttons::from_recorded_bits" => {
+            _ = Buttons::from_recorded_bits(n.whole(7, 1 << 21) as u32)
+        }
         "MovementParameters::from_array" => {
             let numbers = MovementParameters::default().to_array().map(|usual| n.f64(usual));
             if let Ok(parameters) = MovementParameters::from_array(numbers) {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use obsp_game::{Event, Field, RunningMatch, Schema};
+use obsp_game::{Event, EventKind, Field, RunningMatch, Schema};
 use obsp_sim::EntityId;
 use serde::Serialize;
 
@@ -96,7 +96,7 @@ fn name_of<'a>(event: &Event, schema: &'a Schema) -> &'a str {
         Event::Said { .. } => "said",
         // The schema names every event that can be sent.
         Event::Game(event) | Event::Private { event, .. } => {
-            schema.events().get(usize::from(event.kind())).map_or("unknown", String::as_str)
+            schema.events().get(usize::from(event.kind())).map_or("unknown", EventKind::name)
         }
     }
 }

@@ -105,7 +105,8 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
     };
     for player in 0..options.players {
         let kind = if player < options.tanks { PlayerKind::Hovertank } else { PlayerKind::Box };
-        let script = Script::new(options.seed, player);
+        let actions = soak.schema.actions().len();
+        let script = Script::new(options.seed, player).with_actions(actions);
         soak.players.push((soak.simulation.join_as(kind)?, script, Struggle::default()));
     }
     soak.play(options)

@@ -26,6 +26,8 @@ const STEEPEST: f64 = 10_000.0;
 pub struct Script {
     random: Random,
     command: Command,
+    /// Number of actions that the player uses.
+    actions: u8,
 }
 
 impl Script {
@@ -38,7 +40,14 @@ impl Script {
         own = own.rotate_left(17);
         let mut random = Random::new(own);
         let yaw = random.bits() as u16;
-        Self { random, command: Command { forward: 127, yaw, ..Command::default() } }
+        Self { random, command: Command { forward: 127, yaw, ..Command::default() }, actions: 3 }
+    }
+
+    /// The same script for a game with this number of actions. With three or fewer it is the same.
+    #[must_use]
+    pub fn with_actions(mut self, actions: usize) -> Self {
+        self.actions = actions.clamp(3, Buttons::MAX_ACTIONS.into()) as u8;
+        self
     }
 
     /// The player's command for the next tick.
@@ -62,7 +71,8 @@ impl Script {
             buttons = buttons | Buttons::JUMP;
         }
         if self.one_in(SHOT) {
-            buttons = buttons | self.one_of(WEAPONS);
+            let number = self.random.below(self.actions.into()) as u8;
+            buttons = buttons | Buttons::action(number).unwrap_or_default();
         }
         self.command.buttons = buttons;
         self.command
@@ -76,9 +86,6 @@ impl Script {
         choices[self.random.below(N as u64) as usize]
     }
 }
-
-/// The weapons that a player shoots.
-const WEAPONS: [Buttons; 3] = [Buttons::PRIMARY, Buttons::SECONDARY, Buttons::TERTIARY];
 
 #[cfg(test)]
 mod tests {
@@ -97,10 +104,10 @@ mod tests {
 
     #[test]
     fn everything_a_player_can_do_is_done_within_a_minute() {
-        let mut script = Script::new(1, 0);
+        let mut script = Script::new(1, 0).with_actions(16);
         let commands: Vec<Command> = (0..3_600).map(|_| script.next_command()).collect();
-        let keys = [[Buttons::JUMP, Buttons::CROUCH].as_slice(), &WEAPONS].concat();
-        for key in keys {
+        let actions = (0..16).filter_map(Buttons::action);
+        for key in [Buttons::JUMP, Buttons::CROUCH].into_iter().chain(actions) {
             assert!(commands.iter().any(|c| c.buttons.contains(key)), "{key:?}");
         }
         for octant in 0..8 {

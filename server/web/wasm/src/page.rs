@@ -273,6 +273,11 @@ impl Page {
         self.output = values.unwrap_or_else(|| "null".to_owned()).into_bytes();
     }
 
+    /// Outputs the schema of the game.
+    pub fn schema(&mut self) {
+        self.output = self.player.as_ref().map(Player::schema).unwrap_or_default();
+    }
+
     /// Checks the input as the name of a player; false if no server would take it.
     pub fn check_name(&mut self) -> bool {
         match PlayerName::new(&String::from_utf8_lossy(&self.input)) {

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use obsp_client::{Client, ConnectionEvent, Credentials, LoadedMap, PredictionStats, Transmit};
 use obsp_proto::control::{ChatLine, MapHash, MapName, MatchEvent, MatchName, PlayerName};
-use obsp_proto::schema::Schema;
 use obsp_proto::{Tick, Time};
 use obsp_sim::{Buttons, Command, EntityId};
 
@@ -148,8 +147,12 @@ impl Player {
     /// The next event of the match up to the moment that is shown, as JSON.
     pub fn match_event(&mut self, now: f64) -> Option<String> {
         let (tick, event) = self.client.next_match_event(time(now))?;
-        let schema = self.client.session().hello().map(|hello| &*hello.schema);
-        Some(format!(r#"{{"tick":{},{}}}"#, tick.0, event_json(&event, schema)))
+        Some(format!(r#"{{"tick":{},{}}}"#, tick.0, event_json(&event)))
+    }
+
+    /// The schema of the game as the hello has it; empty before the hello.
+    pub fn schema(&self) -> Vec<u8> {
+        self.client.session().hello().map(|hello| hello.schema.to_bytes()).unwrap_or_default()
     }
 
     /// The effects that have come since the last call, as JSON, in the form of the server's
@@ -231,13 +234,13 @@ pub(crate) fn command(forward: i32, right: i32, yaw: u32, pitch: i32, buttons: u
         right: step(right),
         yaw: yaw as u16,
         pitch: pitch.clamp(-16_384, 16_384) as i16,
-        buttons: u8::try_from(buttons).ok().and_then(Buttons::from_bits).unwrap_or_default(),
+        buttons: Buttons::from_bits(buttons).unwrap_or_default(),
         ..Command::default()
     }
 }
 
 /// An event in the form of the page's own decoder (`wire/control.js`).
-fn event_json(event: &MatchEvent, schema: Option<&Schema>) -> String {
+fn event_json(event: &MatchEvent) -> String {
     let id = |EntityId { slot, generation }: &EntityId| {
         format!(r#"{{"slot":{slot},"generation":{generation}}}"#)
     };
@@ -265,9 +268,8 @@ fn event_json(event: &MatchEvent, schema: Option<&Schema>) -> String {
             format!(r#""event":"announced","line":{}"#, json::text(line.as_str()))
         }
         MatchEvent::Game(event) => {
-            let name = schema.and_then(|schema| schema.events().get(usize::from(event.kind())));
-            let name = json::text(name.map_or("", String::as_str));
-            format!(r#""event":"game","name":{name}"#)
+            let data = json::list(event.data().iter().map(u8::to_string));
+            format!(r#""event":"game","kind":{},"data":{data}"#, event.kind())
         }
         MatchEvent::Round { phase, ends, next } => {
             let (phase, ends) = (json::phase(*phase), ends.map_or(0, |tick| tick.0));

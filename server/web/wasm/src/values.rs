@@ -1,11 +1,11 @@
 //! The values that a game replicates, as a player's page shows them.
 
 use obsp_client::View;
-use obsp_proto::schema::{Field, Schema};
+use obsp_proto::schema::{Field, Hint, Schema};
 
 use crate::json;
 
-/// The field by which a game tells of the teams of players.
+/// The field by which a game without hints tells of the teams of players.
 const TEAM: &str = "team";
 
 /// The values as JSON: those of the match, those of the page's own player, and for each player whose
@@ -15,9 +15,10 @@ pub(crate) fn to_json(schema: &Schema, view: View<'_>) -> String {
     let secret = list(schema.of_own_player(), |name| view.own_value(name));
     let seen = view.player().map(|id| list(schema.of_players(), |name| view.value(id, name)));
     let own = json::list(secret.into_iter().chain(seen.into_iter().flatten()));
-    let field = schema.of_players().iter().find(|field| field.name() == TEAM);
+    let is_team = |field: &&Field| field.hint() == Hint::Team || field.name() == TEAM;
+    let field = schema.of_players().iter().find(is_team);
     let teams = view.roster().players().filter_map(|entry| {
-        let team = view.value(entry.player, TEAM)? - field?.least();
+        let team = view.value(entry.player, field?.name())? - field?.least();
         Some(format!("[{},{team}]", entry.player.slot))
     });
     format!(r#"{{"match":{},"own":{own},"teams":{}}}"#, json::list(of_match), json::list(teams))

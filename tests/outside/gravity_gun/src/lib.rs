@@ -10,7 +10,7 @@ use glam::{DQuat, DVec3};
 use obsp::MapEntity;
 use obsp::model::{Model, shipped};
 use obsp_game::arena::{Arena, ArenaState};
-use obsp_game::{Game, PerEntity, Respawn, Vitals, WorldMut};
+use obsp_game::{Action, Game, PerEntity, Respawn, Vitals, WorldMut};
 use obsp_sim::{Buttons, Command, EntityId, Kind};
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,11 @@ impl Game for GravityGun {
 
     fn models(&self) -> Vec<Model> {
         self.models.to_vec()
+    }
+
+    /// The weapons of the arena game.
+    fn actions(&self) -> Vec<Action> {
+        Arena.actions()
     }
 
     fn set_up(&self, world: &mut WorldMut<'_>) -> State {

@@ -17,6 +17,8 @@ pub(super) fn joined<'a>(path: &str, read: &dyn Fn(&str) -> Option<&'a str>) -> 
     if path.ends_with(".js") {
         whole.text.push_str("const $ = {};\n");
         whole.add_script(path, path);
+        // A script that others load later, by `import()`, hands its exports on.
+        whole.text.push_str(&format!("export default $[\"{path}\"];\n"));
     } else {
         whole.add_style(path);
     }
@@ -142,7 +144,8 @@ mod tests {
             fetch(new URL(\"parts/a.js\", import.meta.url).href);\n\
             $[\"parts/a.js\"] = {A, one, three, all};\n}\n\
             { // main.js\nconst { A, one: two } = $[\"parts/a.js\"];\n\
-            const { B } = $[\"b.js\"];\nnew A(two, B);\n$[\"main.js\"] = {};\n}\n";
+            const { B } = $[\"b.js\"];\nnew A(two, B);\n$[\"main.js\"] = {};\n}\n\
+            export default $[\"main.js\"];\n";
         assert_eq!(joined("main.js", &read), expected);
         assert!(
             joined("parts/a.js", &read).contains("new URL(\"../parts/a.js\", import.meta.url)")

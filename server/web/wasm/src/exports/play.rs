@@ -111,6 +111,12 @@ pub extern "C" fn values(now: f64) {
     with(|page| page.values(now));
 }
 
+/// Outputs the schema of the game, as the hello has it.
+#[unsafe(no_mangle)]
+pub extern "C" fn schema() {
+    with(Page::schema);
+}
+
 /// Checks the input as the name of a player. Returns false, and outputs why, if no server would
 /// take it.
 #[unsafe(no_mangle)]

@@ -1,0 +1,142 @@
+/** The keys of a game's actions: as the game declares them, or as the player has chosen. */
+
+import { find } from "./find.js";
+import { remember, remembered } from "./remembered.js";
+
+const MEMORY = "arena keys";
+
+/** Keys that the page needs, so that no action takes them. */
+const KEPT = ["Escape", "Enter", "Tab", "Slash"];
+
+const BUTTONS = ["left button", "middle button", "right button"];
+
+/**
+ * The name of a key for people.
+ *
+ * @param {string} code
+ */
+export function keyName(code) {
+  if (code.startsWith("Mouse")) return BUTTONS[Number(code.slice(5))] ?? `button ${code.slice(5)}`;
+  return code.replace(/^(Key|Digit)/, "").replace(/([a-z])([A-Z])/g, "$1 $2");
+}
+
+/**
+ * The actions with the keys that a player has chosen.
+ *
+ * @param {import("../wire/fields.js").Action[]} actions
+ * @param {Record<string, string>} chosen keys by the names of actions
+ */
+export function withKeys(actions, chosen) {
+  const taken = actions.map(({ name }) => chosen[name]);
+  // A key that was chosen for one action no longer does another.
+  return actions.map((action, at) => ({ ...action, keys: taken[at] ? [taken[at]] : action.keys.filter((code) => !taken.includes(code)) }));
+}
+
+/**
+ * The keys of actions as a part of a sentence.
+ *
+ * @param {import("../wire/fields.js").Action[]} actions
+ * @param {number} picks the number of the first actions among which the player picks one
+ */
+export function keysText(actions, picks) {
+  const key = (/** @type {import("../wire/fields.js").Action} */ { keys }) => keyName(keys[0] ?? "");
+  const weapons = picks > 0 ? [`${actions.slice(0, picks).map(key).join(" ")} choose a weapon`] : [];
+  const others = actions.slice(picks).filter(({ keys }) => keys.length > 0);
+  const said = [...weapons, ...others.map((action) => `${key(action)}: ${action.label}`)];
+  return said.map((one) => `${one}, `).join("");
+}
+
+/** The keys that the player has chosen, and the list of actions in the help. */
+export class ActionKeys {
+  constructor() {
+    /** @type {Record<string, string>} keys by the names of actions */
+    this.chosen = remembered(MEMORY);
+    /** Counts the changes. */
+    this.version = 0;
+    /** @type {any[]} the player and the game that the actions in use are of, and their version */
+    this.given = [];
+    this.text = "";
+    this.list = find("#actions", HTMLElement);
+  }
+
+  /**
+   * Gives a player the actions of a game, unless they have them. Returns whether they had others.
+   *
+   * @param {import("../play/keys.js").Keys} keys of the player
+   * @param {import("../wire/fields.js").Action[]} actions
+   * @param {boolean} hasWeapons whether the first three are weapons
+   */
+  give(keys, actions, hasWeapons) {
+    const state = [keys, actions, hasWeapons, this.version];
+    if (state.every((one, at) => one === this.given[at])) return false;
+    this.given = state;
+    keys.use(withKeys(actions, this.chosen), hasWeapons);
+    this.show(keys);
+    return true;
+  }
+
+  /**
+   * Lists the actions.
+   *
+   * @param {import("../play/keys.js").Keys} keys in use
+   */
+  show({ actions, picks }) {
+    this.text = keysText(actions, picks);
+    const fires = picks > 0 ? [pair([keyBox("left button"), ", wheel"], "fires, changes the weapon")] : [];
+    this.list.replaceChildren(...fires, ...actions.map((action) => pair([this.button(action)], action.label)));
+  }
+
+  /**
+   * The key of an action, to be clicked for another one.
+   *
+   * @param {import("../wire/fields.js").Action} action
+   */
+  button({ name, label, keys }) {
+    const button = Object.assign(document.createElement("button"), { type: "button", title: "Choose another key" });
+    const named = keys.map(keyName).join(", ") || "no key";
+    button.setAttribute("aria-label", `${label}: ${named}. Choose another key`);
+    button.append(keyBox(named));
+    button.addEventListener("click", () => {
+      button.textContent = "press a key";
+      const abort = new AbortController();
+      const hear = (/** @type {any} */ event) => {
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        abort.abort();
+        this.choose(name, event.code ?? `Mouse${event.button}`);
+      };
+      // The click that began this has ended, so the next press is the answer.
+      for (const what of ["keydown", "mousedown"]) addEventListener(what, hear, { capture: true, signal: abort.signal });
+    });
+    return button;
+  }
+
+  /**
+   * @param {string} name of an action
+   * @param {string} code of its key from now on; one that the page needs restores the game's own
+   */
+  choose(name, code) {
+    if (KEPT.includes(code)) delete this.chosen[name];
+    else this.chosen[name] = code;
+    for (const other of Object.keys(this.chosen)) if (other !== name && this.chosen[other] === code) delete this.chosen[other];
+    this.version++;
+    remember(MEMORY, this.chosen);
+  }
+}
+
+/** @param {string} text */
+function keyBox(text) {
+  return Object.assign(document.createElement("kbd"), { textContent: text });
+}
+
+/**
+ * @param {(Node | string)[]} keys
+ * @param {string} text
+ */
+function pair(keys, text) {
+  const [line, term, meaning] = ["div", "dt", "dd"].map((tag) => document.createElement(tag));
+  term.append(...keys);
+  meaning.textContent = text;
+  line.append(term, meaning);
+  return line;
+}
