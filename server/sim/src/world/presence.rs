@@ -79,8 +79,8 @@ impl World {
     /// more.
     ///
     /// # Errors
-    /// [`PlaceError`]; nothing changes then. [`PlaceError::AlwaysSolid`] for a body that is solid,
-    /// which moves by [`World::teleport`].
+    /// [`PlaceError`]; nothing changes then. [`PlaceError::Solid`] for a body that is solid, which
+    /// moves by [`World::teleport`].
     pub fn set_pose(
         &mut self,
         id: EntityId,
@@ -88,7 +88,7 @@ impl World {
         orientation: DQuat,
     ) -> Result<(), PlaceError> {
         if self.possible_picture(id)?.placement().is_some() {
-            return Err(PlaceError::AlwaysSolid);
+            return Err(PlaceError::Solid);
         }
         let pose = self.checked_pose(position, orientation)?;
         self.become_picture(id, Outside::Intangible(pose));
@@ -118,7 +118,7 @@ impl World {
         Ok(())
     }
 
-    /// Lets a body follow a carrier: a player, a vehicle or another body, in limbo nobody. The
+    /// Lets a body follow a carrier: a player, a missile or another body in the world. The
     /// body becomes intangible. Its pose is that of the carrier, then `rotation` and `offset` in
     /// the carrier's frame (see [`Attachment`]). Clients know the attachment, so a body that
     /// follows its carrier costs them no byte.
@@ -146,7 +146,8 @@ impl World {
     /// # Errors
     /// [`PlaceError`]; nothing changes then. [`PlaceError::Chain`] if the carrier follows the
     /// body, or if more than [`Attachment::MAX_CHAIN`] would follow each other.
-    /// [`PlaceError::NoRoom`] if the offset is longer than [`Attachment::MAX_OFFSET`] on an axis.
+    /// [`PlaceError::OffsetTooLong`] if the offset is longer than [`Attachment::MAX_OFFSET`] along an
+    /// axis.
     pub fn attach(
         &mut self,
         id: EntityId,
@@ -158,7 +159,7 @@ impl World {
         let rotation = unit(rotation).filter(|_| offset.is_finite());
         let rotation = rotation.ok_or(PlaceError::NotFinite)?;
         if offset.abs().max_element() > Attachment::MAX_OFFSET {
-            return Err(PlaceError::NoRoom);
+            return Err(PlaceError::OffsetTooLong);
         }
         let carrier = self.entities.find(to).filter(|carrier| !carrier.is_in_limbo());
         carrier.ok_or(PlaceError::NoSuchEntity)?;

@@ -59,7 +59,7 @@ fn players_missiles_and_nonsense_stay_what_they_are() {
     assert_eq!(world.set_pose(body, nan, DQuat::IDENTITY), Err(PlaceError::NotFinite));
     assert_eq!(world.attach(body, player, nan, DQuat::IDENTITY), Err(PlaceError::NotFinite));
     let far = DVec3::X * (Attachment::MAX_OFFSET + 1.0);
-    assert_eq!(world.attach(body, player, far, DQuat::IDENTITY), Err(PlaceError::NoRoom));
+    assert_eq!(world.attach(body, player, far, DQuat::IDENTITY), Err(PlaceError::OffsetTooLong));
     assert_eq!(world.detach(body), Err(PlaceError::NoSuchEntity));
     assert_eq!(world.state(), before);
 }
