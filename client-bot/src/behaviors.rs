@@ -25,7 +25,7 @@ mod tests {
 
     use glam::{DQuat, DVec3, Vec3};
     use obsp::Map;
-    use obsp_sim::{EntityId, EntityState, Kind, ModelId, PlayerMotion, Posture, Walker};
+    use obsp_sim::{EntityId, EntityState, Kind, ModelId, PlayerMotion, Posture, Traits, Walker};
 
     use super::*;
 
@@ -49,6 +49,7 @@ mod tests {
             orientation: DQuat::IDENTITY,
             velocity: DVec3::ZERO,
             asleep: false,
+            traits: Traits::default(),
         }
     }
 

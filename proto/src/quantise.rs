@@ -10,6 +10,7 @@
 mod entity;
 mod orientation;
 mod state;
+mod traits;
 mod world_bounds;
 
 pub use entity::{
@@ -17,4 +18,5 @@ pub use entity::{
 };
 pub use orientation::{COMPONENT_BITS, COMPONENT_LIMIT, QuantisedOrientation};
 pub use state::{QuantiseError, Quantised, Quantiser};
+pub use traits::{OFFSET_BITS, QuantisedSubstance, QuantisedTraits};
 pub use world_bounds::{BoundsError, MAX_POSITION_BITS, STEPS_PER_UNIT, WorldBounds};

@@ -10,6 +10,7 @@
 mod authoritative_motion;
 mod codec;
 mod digest;
+mod entity_traits;
 mod field_values;
 mod header;
 mod lead;

@@ -410,6 +410,11 @@ typedef struct {
   bool is_crouching;
   // Whether the entity rests.
   bool is_asleep;
+  // Whether the entity is to be drawn.
+  bool is_visible;
+  // Whether the entity takes room. One that does not is a picture, and may follow another entity:
+  // its pose is then that of its carrier as it is drawn.
+  bool is_solid;
   // The centre of a player's box, or the centre of mass of a body, in units.
   double position[3];
   // The orientation as a quaternion x, y, z, w. For a player on foot it is only the heading.

@@ -97,6 +97,11 @@ pub struct ObspEntity {
     pub is_crouching: bool,
     /// Whether the entity rests.
     pub is_asleep: bool,
+    /// Whether the entity is to be drawn.
+    pub is_visible: bool,
+    /// Whether the entity takes room. One that does not is a picture, and may follow another entity:
+    /// its pose is then that of its carrier as it is drawn.
+    pub is_solid: bool,
     /// The centre of a player's box, or the centre of mass of a body, in units.
     pub position: [f64; 3],
     /// The orientation as a quaternion x, y, z, w. For a player on foot it is only the heading.
@@ -118,6 +123,8 @@ impl From<EntityState> for ObspEntity {
             model,
             is_crouching,
             is_asleep: entity.asleep,
+            is_visible: entity.traits.visible,
+            is_solid: entity.traits.is_solid(),
             position: entity.position.to_array(),
             orientation: entity.orientation.to_array(),
             velocity: entity.velocity.to_array(),

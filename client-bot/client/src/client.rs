@@ -313,7 +313,9 @@ impl Client {
             Some((Some(position), None)) => self.obstacles_near(position, OBSTACLE_RADIUS),
             _ => Vec::new(),
         };
+        let layers = self.own_layers();
         if let Some(prediction) = &mut self.prediction {
+            prediction.set_layers(layers);
             prediction.play(&sent, &others);
         }
         if self.datagrams.len() == MAX_DATAGRAMS {
@@ -470,7 +472,10 @@ impl Client {
         if !self.playout.arrived(now, received.tick, waited) {
             self.stall.caught_up();
         }
-        let own = received.own_motion;
+        let (own, layers) = (received.own_motion, self.own_layers());
+        if let Some(prediction) = &mut self.prediction {
+            prediction.set_layers(layers);
+        }
         let corrected = match own {
             Some(motion) => self.reconcile(received.tick, motion, now),
             None => self.reconcile_vehicle(now),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use obsp_proto::Tick;
 use obsp_proto::Time;
-use obsp_sim::EntityState;
+use obsp_sim::{EntityState, Substance};
 
 /// Factor by which the remembered lateness decays with each snapshot. Its half-life is about ten
 /// seconds at 60 Hz. So the delay follows a connection that improves, and does not oscillate on a
@@ -217,7 +217,7 @@ impl Playout {
 /// use glam::{DQuat, DVec3};
 /// use obsp_client::interpolate;
 /// use obsp_proto::Tick;
-/// use obsp_sim::{EntityId, EntityState, Kind, ModelId};
+/// use obsp_sim::{EntityId, EntityState, Kind, ModelId, Traits};
 ///
 /// let before = EntityState {
 ///     id: EntityId { slot: 1, generation: 0 },
@@ -226,6 +226,7 @@ impl Playout {
 ///     orientation: DQuat::IDENTITY,
 ///     velocity: DVec3::X * 60.0,
 ///     asleep: false,
+///     traits: Traits::default(),
 /// };
 /// let after = EntityState { position: DVec3::X * 4.0, ..before };
 /// let between = interpolate(11.0, 60.0, (Tick(10), before), Some((Tick(14), after)));
@@ -257,9 +258,12 @@ pub fn interpolate(
     // before that state.
     let since = before_tick.max(after_tick - MAX_EXTRAPOLATION);
     let share = ((render_tick - since) / (after_tick - since)).clamp(0.0, 1.0);
+    // An attached entity has no pose of its own, so there is nothing in between.
+    let follows = |state: &EntityState| matches!(state.traits.substance, Substance::Attached(_));
+    let jumps = follows(&before) || follows(&after);
     let is_turn = |state: &EntityState| (state.orientation.length_squared() - 1.0).abs() < 0.01;
     // If both states are of the same tick, the share is NaN.
-    if share.is_nan() || !is_turn(&before) || !is_turn(&after) {
+    if share.is_nan() || jumps || !is_turn(&before) || !is_turn(&after) {
         return if after_tick <= render_tick { after } else { before };
     }
     EntityState {
@@ -275,7 +279,7 @@ mod tests {
     use super::*;
     use crate::stall::Stall;
     use glam::{DQuat, DVec3};
-    use obsp_sim::{EntityId, Kind, ModelId};
+    use obsp_sim::{EntityId, Kind, ModelId, Traits};
 
     #[test]
     fn odd_numbers_give_a_state_that_is_one() {
@@ -288,6 +292,7 @@ mod tests {
             orientation: DQuat::IDENTITY,
             velocity: DVec3::X,
             asleep: false,
+            traits: Traits::default(),
         };
         let after = EntityState { position: DVec3::splat(2.0), ..before };
         let odd = [0.0, -0.0, 5e-324, 1e-308, 1e-155, 1e30, 1e155, 1e308, f64::MAX];
@@ -327,6 +332,7 @@ mod tests {
             orientation: DQuat::IDENTITY,
             velocity: DVec3::new(speed, 0.0, 0.0),
             asleep,
+            traits: Traits::default(),
         }
     }
 

@@ -15,7 +15,7 @@ use glam::DVec3;
 use obsp_proto::Tick;
 use obsp_proto::client::{CommandSent, Observed};
 use obsp_proto::snapshot::AuthoritativeMotion;
-use obsp_sim::{Command, DrivenTank, EntityState, PlayerMotion, Predicted};
+use obsp_sim::{CollisionLayers, Command, DrivenTank, EntityState, PlayerMotion, Predicted};
 
 use crate::LoadedMap;
 use shoved_props::{ServerUpdate, ShovedProps};
@@ -91,6 +91,8 @@ pub struct Prediction {
     /// Props that the player shoves, after the latest command.
     shoved: ShovedProps,
     stats: PredictionStats,
+    /// The layers of the player.
+    layers: CollisionLayers,
 }
 
 /// A client's own player after a tick.
@@ -186,7 +188,14 @@ impl Prediction {
             pending: VecDeque::new(),
             shoved: ShovedProps::default(),
             stats: PredictionStats::default(),
+            layers: CollisionLayers::default(),
         }
+    }
+
+    /// Sets the layers of the player, as the latest snapshot has them. The layers of others are in
+    /// their states.
+    pub fn set_layers(&mut self, layers: CollisionLayers) {
+        self.layers = layers;
     }
 
     /// The predicted motion after the latest command, with its tick; `None` for the driver
@@ -267,7 +276,8 @@ impl Prediction {
             if self.is_far_ahead() {
                 self.shoved.clear();
             } else {
-                self.shoved.restart(&update, &motion, (self.seconds, &self.map.predictor));
+                let by = (self.seconds, &self.map.predictor);
+                self.shoved.restart(&update, (&motion, self.layers), by);
             }
             self.replay(Own::OnFoot(motion), others);
         }
@@ -384,11 +394,13 @@ impl Prediction {
         let at = |observed| self.shoved.at(observed, begins, seconds);
         let mut around: Vec<EntityState> = others.iter().map(at).collect();
         let own = self.shoved.ids();
+        let by = (seconds, &self.map.movement, self.layers);
         let Predicted { motion, shoved, pushed } =
-            predictor.step(from, played.command, (seconds, &self.map.movement), &mut around, &own);
+            predictor.step(from, played.command, by, &mut around, &own);
         if !is_far_ahead {
             let movement = (seconds, predictor);
-            self.shoved.advance((played.tick, &motion), &shoved, &around, movement);
+            let player = (&motion, self.layers);
+            self.shoved.advance((played.tick, player), &shoved, &around, movement);
         }
         played.disturbed = pushed;
         motion

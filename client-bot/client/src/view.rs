@@ -1,6 +1,6 @@
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use obsp_proto::{Tick, Time};
-use obsp_sim::{EntityId, EntityState, Kind, PlayerMotion};
+use obsp_sim::{Attachment, EntityId, EntityState, Kind, PlayerMotion, Substance};
 
 use crate::{Client, Prediction, Roster, interpolate};
 
@@ -75,12 +75,40 @@ impl<'a> View<'a> {
         matches!(own.kind, Kind::Vehicle { .. }).then_some(own)
     }
 
-    /// An entity at the render tick; `None` if the client knows no such entity.
+    /// An entity at the render tick; `None` if the client knows no such entity. An entity that is
+    /// attached to another is where its carrier is drawn, and `None` as long as the client does not
+    /// know the carrier.
     pub fn entity(self, id: EntityId) -> Option<EntityState> {
+        self.entity_within(id, Attachment::MAX_CHAIN)
+    }
+
+    /// [`View::entity`] with no more than `links` attachments.
+    fn entity_within(self, id: EntityId, links: usize) -> Option<EntityState> {
         let render_tick = self.render_tick?;
         let tick = Tick(render_tick as u32);
         let (before, after) = self.client.session().states_around(id, tick)?;
-        Some(interpolate(render_tick, self.client.tick_rate(), before, after))
+        let entity = interpolate(render_tick, self.client.tick_rate(), before, after);
+        let Substance::Attached(attachment) = entity.traits.substance else { return Some(entity) };
+        let carrier = self.carrier(attachment.to, links.checked_sub(1)?)?;
+        let (position, orientation) = attachment.pose(carrier.position, carrier.orientation);
+        Some(EntityState { position, orientation, velocity: carrier.velocity, ..entity })
+    }
+
+    /// A carrier as it is drawn: predicted if it is the client's own player.
+    fn carrier(self, id: EntityId, links: usize) -> Option<EntityState> {
+        let known = self.entity_within(id, links)?;
+        if Some(id) != self.player() {
+            return Some(known);
+        }
+        if matches!(known.kind, Kind::Vehicle { .. }) {
+            return Some(self.vehicle().unwrap_or(known));
+        }
+        let (Some(position), Some(motion)) = (self.position(), self.motion()) else {
+            return Some(known);
+        };
+        let turn = f64::from(motion.walker.yaw) / 65_536.0 * std::f64::consts::TAU;
+        let (orientation, velocity) = (DQuat::from_rotation_z(turn), motion.velocity.as_dvec3());
+        Some(EntityState { position, orientation, velocity, ..known })
     }
 
     /// All entities except the client's own player, in ascending order of slot.
@@ -90,15 +118,24 @@ impl<'a> View<'a> {
     }
 
     /// The entities within `reach` units of `position` on each axis, without the client's own
-    /// player.
+    /// player. Those that are attached to others come last.
     pub fn entities_near(
         self,
         position: DVec3,
         reach: f64,
     ) -> impl Iterator<Item = EntityState> + 'a {
-        let near = self.client.session().entities_near(position, reach);
-        let others = near.map(|(_, entity)| entity.id).filter(move |id| Some(*id) != self.player());
-        others.filter_map(move |id| self.entity(id))
+        let session = self.client.session();
+        let near = session.entities_near(position, reach).map(|(_, entity)| entity);
+        // The session does not know where an attached entity is.
+        let others = near.filter(move |it| !is_attached(it) && Some(it.id) != self.player());
+        let others = others.filter_map(move |other| self.entity(other.id));
+        let attached = session.entities().filter(is_attached);
+        let attached = attached.filter_map(move |entity| self.entity(entity.id));
+        let is_near = move |it: &EntityState| {
+            let away = (it.position - position).abs().max_element();
+            away <= reach
+        };
+        others.chain(attached.filter(is_near))
     }
 
     /// The value of the field `name` of an entity at the render tick. The entity may be the
@@ -129,4 +166,8 @@ impl<'a> View<'a> {
     pub fn roster(self) -> &'a Roster {
         self.client.roster()
     }
+}
+
+fn is_attached(entity: &EntityState) -> bool {
+    matches!(entity.traits.substance, Substance::Attached(_))
 }

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use glam::{DVec3, Vec3};
 use obsp::{Map, SizeId, Trace};
 use obsp_sim::{
-    Command, MovementParameters, MovementSets, PlayerMotion, Posture, Predictor, Random, Walker,
+    CollisionLayers, Command, MovementParameters, MovementSets, PlayerMotion, Posture, Predictor,
+    Random, Walker,
 };
 
 /// Units between two neighbouring nodes.
@@ -248,7 +249,8 @@ impl Explorer<'_> {
         let buttons = if crouch { obsp_sim::Buttons::CROUCH } else { obsp_sim::Buttons::default() };
         let command = Command { buttons, ..Command::default() };
         let start = PlayerMotion { position: position + rise, velocity: Vec3::ZERO, walker };
-        let by = (TICK, &MovementSets::from(*self.movement));
+        let layers = CollisionLayers::default();
+        let by = (TICK, &MovementSets::from(*self.movement), layers);
         let step = |motion| predictor.step(motion, command, by, &mut [], &[]).motion;
         let mut motion = step(step(start));
         if motion.position.distance(start.position) < MIN_TRANSPORT {

@@ -277,7 +277,8 @@ impl Bot {
                         here.filter(|_| commands.is_multiple_of(PERCEPTION_INTERVAL))
                     {
                         others.clear();
-                        others.extend(client.view().entities_near(here, PERCEPTION_RADIUS));
+                        let near = client.view().entities_near(here, PERCEPTION_RADIUS);
+                        others.extend(near.filter(|entity| entity.traits.is_solid()));
                     }
                     commands += 1;
                     if commands == VOTE_AFTER && record.worlds == 1 {

@@ -63,7 +63,7 @@ impl<T> History<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantise::QuantisedBody;
+    use crate::quantise::{QuantisedBody, QuantisedTraits};
     use crate::schema::FieldValues;
 
     #[test]
@@ -72,7 +72,9 @@ mod tests {
         let value = |generation| {
             let (position, velocity) = ([0; 3], [0; 3]);
             let values = FieldValues::default();
-            Some(QuantisedEntity { generation, position, velocity, asleep: false, body, values })
+            let traits = QuantisedTraits::DEFAULT;
+            let asleep = false;
+            Some(QuantisedEntity { generation, position, velocity, asleep, body, values, traits })
         };
         let mut history = History::default();
         for tick in (10..42).rev() {

@@ -265,7 +265,7 @@ mod tests {
     use std::sync::Arc;
 
     use glam::{DQuat, DVec3};
-    use obsp_sim::{EntityId, EntityState, Kind, ModelId, State};
+    use obsp_sim::{Attachment, EntityId, EntityState, Kind, ModelId, State, Substance, Traits};
 
     use crate::control::{MapHash, MapName, PlayerName};
     use crate::quantise::{Quantiser, WorldBounds};
@@ -308,6 +308,7 @@ mod tests {
                 orientation: DQuat::IDENTITY,
                 velocity: DVec3::ZERO,
                 asleep: slot > 0,
+                traits: Traits::default(),
             };
             let state = State { tick: 0, entities: (0..40).map(entity).collect() };
             let mut game = Self { server, client, quantiser: Quantiser::new(bounds), state };
@@ -371,6 +372,39 @@ mod tests {
         let after = game.client.stats();
         assert_eq!(after.snapshots - before.snapshots, 62);
         assert_eq!(after.snapshots_sent - before.snapshots_sent, 80 + 1 + 61);
+    }
+
+    /// The bytes and records of a second in which the first entity moves, and the last is at rest or
+    /// follows it.
+    fn carries(follows: bool) -> [u64; 2] {
+        let mut game = TestMatch::new();
+        let (to, offset) = (game.state.entities[0].id, DVec3::new(-20.0, 0.5, 10.0));
+        let attachment = Attachment { to, offset, rotation: DQuat::IDENTITY };
+        if follows {
+            game.state.entities[39].traits.substance = Substance::Attached(attachment);
+        }
+        let carry = |game: &mut TestMatch| {
+            if follows {
+                let [carrier, .., carried] = &mut game.state.entities[..] else { unreachable!() };
+                let (position, orientation) =
+                    attachment.pose(carrier.position, carrier.orientation);
+                (carried.position, carried.orientation) = (position, orientation);
+            }
+            assert_ne!(game.tick(|_| ()), Some(false), "the digest disagrees");
+        };
+        (0..6).for_each(|_| carry(&mut game));
+        let before = *game.client.stats();
+        (0..60).for_each(|_| carry(&mut game));
+        let after = *game.client.stats();
+        let seen = game.client.entity(game.state.entities[39].id).unwrap().traits.substance;
+        let expected = if follows { Substance::Attached(attachment) } else { Substance::Solid };
+        assert_eq!(seen, expected);
+        [after.snapshot_bytes - before.snapshot_bytes, after.records - before.records]
+    }
+
+    #[test]
+    fn an_entity_that_follows_another_costs_no_byte() {
+        assert_eq!(carries(true), carries(false));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use glam::{DQuat, DVec3};
 use obsp_sim::{EntityId, EntityState, Kind, ModelId, Posture};
 
-use super::{QuantisedOrientation, WorldBounds};
+use super::{QuantisedOrientation, QuantisedTraits, WorldBounds};
 use crate::schema::FieldValues;
 
 /// Units per second in one step of a quantised velocity. The step is coarse, because the velocity
@@ -32,6 +32,8 @@ pub struct QuantisedEntity {
     pub body: QuantisedBody,
     /// The values that the game gives to the entity.
     pub values: FieldValues,
+    /// Which others the entity may meet, and whether it is visible and solid.
+    pub traits: QuantisedTraits,
 }
 
 /// The fields that only players on foot have, or only polyhedra.
@@ -64,31 +66,40 @@ impl QuantisedEntity {
 
     /// Rounds an entity that has no values of the game.
     pub fn quantise(entity: &EntityState, bounds: &WorldBounds) -> Self {
+        let traits = QuantisedTraits::quantise(&entity.traits);
+        // Nothing but the traits of an attached entity is sent, so the rest must not change.
+        let (position, orientation, velocity, asleep) = if traits.is_attached() {
+            ([0; 3], DQuat::IDENTITY, DVec3::ZERO, true)
+        } else {
+            let position = bounds.quantise(entity.position);
+            (position, entity.orientation, entity.velocity, entity.asleep)
+        };
         let body = match entity.kind {
             Kind::Player { posture } => {
-                QuantisedBody::Player { posture, yaw: quantise_yaw(heading(entity.orientation)) }
+                QuantisedBody::Player { posture, yaw: quantise_yaw(heading(orientation)) }
             }
             Kind::Vehicle { model } | Kind::Prop { model } => QuantisedBody::Prop {
                 model,
                 driven: entity.kind.is_player(),
-                orientation: QuantisedOrientation::quantise(entity.orientation),
+                orientation: QuantisedOrientation::quantise(orientation),
             },
         };
-        let velocity = entity.velocity.to_array().map(|speed| {
+        let velocity = velocity.to_array().map(|speed| {
             // `as` saturates and turns NaN into 0.
             ((speed / VELOCITY_STEP).round() as i16).clamp(-VELOCITY_LIMIT, VELOCITY_LIMIT)
         });
         Self {
             generation: entity.id.generation,
-            position: bounds.quantise(entity.position),
+            position,
             velocity,
-            asleep: entity.asleep,
+            asleep,
             body,
             values: FieldValues::default(),
+            traits,
         }
     }
 
-    /// The entity in `slot` as clients decode it.
+    /// The entity in `slot` as clients decode it. The pose of an attached entity is not known here.
     pub fn dequantise(&self, slot: u16, bounds: &WorldBounds) -> EntityState {
         let (kind, orientation) = match self.body {
             QuantisedBody::Player { posture, yaw } => {
@@ -108,6 +119,7 @@ impl QuantisedEntity {
             orientation,
             velocity: DVec3::from_array(self.velocity.map(|v| f64::from(v) * VELOCITY_STEP)),
             asleep: self.asleep,
+            traits: self.traits.dequantise(),
         }
     }
 }
@@ -142,6 +154,7 @@ mod tests {
                 asleep: true,
                 body,
                 values: FieldValues::default(),
+                traits: QuantisedTraits::default(),
             };
             let seen = entity.dequantise(5, &bounds);
             assert_eq!(seen.id, EntityId { slot: 5, generation: 9 });

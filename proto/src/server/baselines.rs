@@ -338,7 +338,9 @@ impl Baselines {
             baseline: self.slots[usize::from(slot)].baseline(state.tick(), acknowledged),
         });
         let digest = header.has_digest.then(|| self.sample(state, carried));
-        self.codec.encode(header, &Extras { digest, ..*extras }, records, limit)
+        let has_traits = records.clone().any(|record| record.needs_traits());
+        let header = Header { has_traits, ..*header };
+        self.codec.encode(&header, &Extras { digest, ..*extras }, records, limit)
     }
 
     /// Lists the slots that are due, the most urgent first. Urgency is the time since the slot was
@@ -400,6 +402,7 @@ impl Baselines {
             has_motion: extras.motion.is_some(),
             has_match_values: extras.match_values.is_some(),
             has_own_values: extras.own_values.is_some(),
+            has_traits: false,
             acknowledged: acknowledged.unwrap_or(0),
             records: 0,
             since: before.and_then(|ticks| u8::try_from(ticks).ok()).unwrap_or(0),

@@ -104,6 +104,7 @@ fn interval_of(viewer: &Viewer, entity: &QuantisedEntity, speed: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quantise::QuantisedTraits;
     use crate::schema::FieldValues;
     use obsp_sim::Posture;
 
@@ -117,6 +118,7 @@ mod tests {
             asleep: false,
             body: QuantisedBody::Player { posture: Posture::Standing, yaw: 0 },
             values: FieldValues::default(),
+            traits: QuantisedTraits::DEFAULT,
         }
     }
 

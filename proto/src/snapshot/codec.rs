@@ -10,7 +10,7 @@ use super::field_values::{UNKNOWN_BLOCK, ValueBlock, code_block};
 use super::probabilities::{GAP, IS_AGED, IS_EMPTY, IS_SPECIAL, PRIORS, PROBABILITY_COUNT};
 use super::record::UNKNOWN_ENTITY;
 use super::{Baseline, DIGEST_SLOTS, Header, Lead, PLAIN_BYTES};
-use crate::quantise::{QuantisedEntity, WorldBounds};
+use crate::quantise::{QuantisedEntity, QuantisedTraits, WorldBounds};
 use crate::range::{Coder, Decoder, Encoder};
 use crate::schema::{FieldValues, Schema};
 use crate::{DatagramError, MAX_ENTITIES, SLOT_BITS, Tick};
@@ -66,6 +66,21 @@ pub struct RecordToWrite<'a> {
     /// A value that the reader is known to have. It is used if it [serves](Baseline::serves) the
     /// entity.
     pub baseline: Option<Baseline<'a>>,
+}
+
+impl RecordToWrite<'_> {
+    /// Whether the reader must be told the entity's traits.
+    pub fn needs_traits(&self) -> bool {
+        let Some(entity) = self.entity else { return false };
+        let is_usual = entity.traits == QuantisedTraits::DEFAULT;
+        match self.baseline.filter(|baseline| baseline.serves(entity)) {
+            Some(baseline) => {
+                let may_be_whole = baseline.age >= 1 << AGE_BITS;
+                baseline.entity.traits != entity.traits || may_be_whole && !is_usual
+            }
+            None => !is_usual,
+        }
+    }
 }
 
 /// The parts of a snapshot besides its records.
@@ -132,7 +147,8 @@ const AGE_BITS: u32 = 8;
 
 impl SnapshotCodec {
     /// Encodes a snapshot of records in ascending order of slot, as many as the header says. The
-    /// header must name exactly the extras that are present.
+    /// header must name exactly the extras that are present, and must say so if a record
+    /// [needs traits](RecordToWrite::needs_traits).
     ///
     /// # Errors
     /// If `limit` is too small for all records, the number of records that fit.
@@ -198,11 +214,11 @@ impl SnapshotCodec {
                 if !is_latest {
                     encoder.raw(baseline.age, AGE_BITS);
                 }
-                let _ = self.change(encoder, entity, baseline);
+                let _ = self.change(encoder, entity, baseline, header.has_traits);
             }
             (None, Some(entity)) => {
                 encoder.bit(IS_EMPTY, false);
-                let _ = self.whole(encoder, entity);
+                let _ = self.whole(encoder, entity, header.has_traits);
             }
             (None, None) => {
                 encoder.bit(IS_EMPTY, true);
@@ -286,7 +302,10 @@ impl SnapshotCodec {
         let is_latest = !decoder.bit(IS_SPECIAL, false);
         if !is_latest && !decoder.bit(IS_AGED, false) {
             let gone = decoder.bit(IS_EMPTY, false);
-            return if gone { Ok(None) } else { self.whole(decoder, &UNKNOWN_ENTITY).map(Some) };
+            if gone {
+                return Ok(None);
+            }
+            return self.whole(decoder, &UNKNOWN_ENTITY, header.has_traits).map(Some);
         }
         let age = if is_latest { header.acknowledged.into() } else { decoder.raw(0, AGE_BITS) };
         let tick = header.tick.before(age).filter(|_| age > 0);
@@ -297,7 +316,7 @@ impl SnapshotCodec {
             .ok_or(DatagramError::UnknownBaseline { slot, tick: tick.0 })?;
         let age = u32::try_from(header.tick.distance(of)).unwrap_or(0);
         let baseline = Baseline { age, entity, is_latest };
-        self.change(decoder, entity, baseline).map(Some)
+        self.change(decoder, entity, baseline, header.has_traits).map(Some)
     }
 }
 

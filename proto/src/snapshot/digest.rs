@@ -1,9 +1,9 @@
 //! The digest by which client and server check that they agree.
 
-use obsp_sim::Posture;
+use obsp_sim::{CollisionLayers, Posture};
 
 use crate::Tick;
-use crate::quantise::{QuantisedBody, QuantisedEntity};
+use crate::quantise::{QuantisedBody, QuantisedEntity, QuantisedSubstance, QuantisedTraits};
 use crate::schema::Schema;
 
 /// A 32-bit FNV-1a hash of quantised entities: enough to detect a defect, and simple to implement
@@ -45,6 +45,28 @@ impl Digest {
         }
         for index in 0..schema.of_body(&entity.body).len() {
             self.bytes(&entity.values.offset(index).to_le_bytes());
+        }
+        if entity.traits != QuantisedTraits::DEFAULT {
+            self.add_traits(&entity.traits);
+        }
+    }
+
+    fn add_traits(&mut self, traits: &QuantisedTraits) {
+        let CollisionLayers { layers, mask } = traits.layers;
+        self.bytes(&layers.to_le_bytes());
+        self.bytes(&mask.to_le_bytes());
+        let kind = match traits.substance {
+            QuantisedSubstance::Solid => 0,
+            QuantisedSubstance::Intangible => 1,
+            QuantisedSubstance::Attached { .. } => 2,
+        };
+        self.bytes(&[u8::from(traits.visible), kind]);
+        if let QuantisedSubstance::Attached { to, offset, rotation } = traits.substance {
+            self.bytes(&to.slot.to_le_bytes());
+            self.bytes(&to.generation.to_le_bytes());
+            offset.iter().for_each(|part| self.bytes(&part.to_le_bytes()));
+            self.bytes(&[rotation.largest()]);
+            rotation.components().iter().for_each(|part| self.bytes(&part.to_le_bytes()));
         }
     }
 

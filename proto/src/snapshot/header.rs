@@ -35,6 +35,7 @@ const HAS_DIGEST: u8 = 1 << 2;
 const HAS_MOTION: u8 = 1 << 3;
 const HAS_MATCH_VALUES: u8 = 1 << 4;
 const HAS_OWN_VALUES: u8 = 1 << 5;
+const HAS_TRAITS: u8 = 1 << 6;
 const KIND: u8 = 0b11;
 
 /// The lead that clients steer for, in quarters of a tick. Leads are coded as differences from it.
@@ -54,6 +55,8 @@ pub struct Header {
     /// Whether the header is followed by values of the client's own player that only this client
     /// gets.
     pub has_own_values: bool,
+    /// Whether each record says if the traits of its entity have changed.
+    pub has_traits: bool,
     /// How early the client's commands arrive.
     pub lead: Option<Lead>,
     /// Number of ticks from the latest snapshot known to have arrived to this one; 0 if there is
@@ -73,7 +76,8 @@ impl Header {
         let flags = flag(self.has_digest, HAS_DIGEST)
             | flag(self.has_motion, HAS_MOTION)
             | flag(self.has_match_values, HAS_MATCH_VALUES)
-            | flag(self.has_own_values, HAS_OWN_VALUES);
+            | flag(self.has_own_values, HAS_OWN_VALUES)
+            | flag(self.has_traits, HAS_TRAITS);
         let [low, high] = self.tick.low_bits().to_le_bytes();
         [DatagramKind::Snapshot as u8 | flags, low, high]
     }
@@ -87,7 +91,8 @@ impl Header {
             return Err(DatagramError::Truncated);
         };
         DatagramKind::Snapshot.expect((flags & KIND).into())?;
-        const ALL: u8 = KIND | HAS_DIGEST | HAS_MOTION | HAS_MATCH_VALUES | HAS_OWN_VALUES;
+        const ALL: u8 =
+            KIND | HAS_DIGEST | HAS_MOTION | HAS_MATCH_VALUES | HAS_OWN_VALUES | HAS_TRAITS;
         if flags & !ALL != 0 {
             return Err(DatagramError::OutOfRange { field: "reserved bits" });
         }
@@ -99,6 +104,7 @@ impl Header {
             has_motion: flags & HAS_MOTION != 0,
             has_match_values: flags & HAS_MATCH_VALUES != 0,
             has_own_values: flags & HAS_OWN_VALUES != 0,
+            has_traits: flags & HAS_TRAITS != 0,
             lead: None,
             acknowledged: 0,
             records: 0,

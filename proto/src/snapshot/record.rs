@@ -3,6 +3,7 @@
 use obsp_sim::{ModelId, Posture};
 
 use super::SnapshotCodec;
+use super::entity_traits::code_traits;
 use super::field_values::{NO_VALUES, change_values, whole_values};
 use super::probabilities::{
     ASLEEP, CROUCHES, FALLS, FLIPS, GENERATION, IS_PROP, MOVES, POSITION, RELOCATED, RESTS, SPEED,
@@ -10,7 +11,7 @@ use super::probabilities::{
 };
 use crate::DatagramError;
 use crate::quantise::{
-    QuantisedBody, QuantisedEntity, QuantisedOrientation, VELOCITY_LIMIT, YAW_BITS,
+    QuantisedBody, QuantisedEntity, QuantisedOrientation, QuantisedTraits, VELOCITY_LIMIT, YAW_BITS,
 };
 use crate::range::Coder;
 
@@ -34,6 +35,7 @@ pub(super) const UNKNOWN_ENTITY: QuantisedEntity = QuantisedEntity {
     asleep: false,
     body: QuantisedBody::Player { posture: Posture::Standing, yaw: 0 },
     values: NO_VALUES,
+    traits: QuantisedTraits::DEFAULT,
 };
 
 /// Bits of a model's number, which is below [`obsp_sim::MAX_MODELS`].
@@ -65,6 +67,7 @@ impl SnapshotCodec {
         &self,
         coder: &mut impl Coder,
         entity: &QuantisedEntity,
+        has_traits: bool,
     ) -> Result<QuantisedEntity, DatagramError> {
         let generation = coder.number(GENERATION, entity.generation.into()) as u16;
         let is_prop = coder.bit(IS_PROP, matches!(entity.body, QuantisedBody::Prop { .. }));
@@ -99,7 +102,11 @@ impl SnapshotCodec {
             QuantisedBody::Player { posture, yaw: coder.raw(yaw.into(), YAW_BITS) as u16 }
         };
         let values = whole_values(coder, self.schema.of_body(&body), &entity.values)?;
-        Ok(QuantisedEntity { generation, position, velocity, asleep, body, values })
+        let mut traits = QuantisedTraits::DEFAULT;
+        if has_traits {
+            traits = code_traits(coder, &entity.traits, &traits)?;
+        }
+        Ok(QuantisedEntity { generation, position, velocity, asleep, body, values, traits })
     }
 
     /// Codes an entity as its difference from a baseline that serves it.
@@ -108,6 +115,7 @@ impl SnapshotCodec {
         coder: &mut impl Coder,
         entity: &QuantisedEntity,
         baseline: Baseline<'_>,
+        has_traits: bool,
     ) -> Result<QuantisedEntity, DatagramError> {
         let old = baseline.entity;
         let kind = usize::from(matches!(old.body, QuantisedBody::Prop { .. }));
@@ -155,8 +163,12 @@ impl SnapshotCodec {
         if !fields.is_empty() && coder.bit(VALUES_CHANGE, entity.values != values) {
             change_values(coder, fields, &entity.values, &mut values)?;
         }
+        let mut traits = old.traits;
+        if has_traits {
+            traits = code_traits(coder, &entity.traits, &old.traits)?;
+        }
         let generation = old.generation;
-        Ok(QuantisedEntity { generation, position, velocity, asleep, body, values })
+        Ok(QuantisedEntity { generation, position, velocity, asleep, body, values, traits })
     }
 
     /// The velocity from which the difference is coded. It is zero if the entity is asleep.
@@ -280,7 +292,7 @@ fn yaw_change(new: u16, old: u16) -> i32 {
     i32::from((new.wrapping_sub(old) << unused) as i16 >> unused)
 }
 
-fn whole_orientation(
+pub(super) fn whole_orientation(
     coder: &mut impl Coder,
     orientation: QuantisedOrientation,
 ) -> Result<QuantisedOrientation, DatagramError> {

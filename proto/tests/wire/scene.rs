@@ -3,7 +3,7 @@
 
 use glam::{DQuat, DVec3};
 use obsp_proto::quantise::WorldBounds;
-use obsp_sim::{EntityId, EntityState, Kind, ModelId, Posture, State};
+use obsp_sim::{EntityId, EntityState, Kind, ModelId, Posture, State, Traits};
 
 use crate::random::Random;
 
@@ -161,6 +161,7 @@ impl Scene {
             orientation: DQuat::IDENTITY,
             velocity: DVec3::new(random.within(-99.0, 99.0), random.within(-99.0, 99.0), 0.0),
             asleep: false,
+            traits: Traits::default(),
         };
         let place = self.state.entities.partition_point(|e| e.id.slot < slot);
         self.state.entities.insert(place, entity);

@@ -95,6 +95,13 @@ pub enum Event {
         /// The body.
         entity: EntityId,
     },
+    /// The carrier of an attached body left the world. The body stays where it was.
+    Detached {
+        /// The body.
+        entity: EntityId,
+        /// The carrier.
+        from: EntityId,
+    },
     /// A line of text for all players.
     Announced {
         /// The line. A server shortens it to the length that its protocol allows.
@@ -136,6 +143,7 @@ impl Event {
             | Self::Teleported { .. }
             | Self::Died { .. }
             | Self::Deployed { .. }
+            | Self::Detached { .. }
             | Self::Announced { .. }
             | Self::Said { .. }
             | Self::Game(_)
@@ -151,6 +159,7 @@ impl From<obsp_sim::WorldEvent> for Event {
             obsp_sim::WorldEvent::Teleported { player } => Self::Teleported { player },
             obsp_sim::WorldEvent::Deployed { pad } => Self::Deployed { pad },
             obsp_sim::WorldEvent::Replaced { entity } => Self::Replaced { entity },
+            obsp_sim::WorldEvent::Detached { entity, from } => Self::Detached { entity, from },
         }
     }
 }

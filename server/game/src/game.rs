@@ -285,6 +285,19 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, entity, by);
     }
 
+    /// A body that followed `carrier` ([`WorldMut::attach`]) stays where it was, because the carrier
+    /// has left the world: it was removed, taken out, has left the match or has fallen out of the
+    /// map.
+    fn detached(
+        &self,
+        state: &mut Self::State,
+        world: &mut WorldMut<'_>,
+        body: EntityId,
+        carrier: EntityId,
+    ) {
+        let _ = (state, world, body, carrier);
+    }
+
     /// The game's own work in a tick, after everything has moved.
     fn tick(&self, state: &mut Self::State, world: &mut WorldMut<'_>) {
         let _ = (state, world);

@@ -7,8 +7,8 @@ use bincode::serde::{decode_from_slice, encode_to_vec};
 use obsp_proto::control::Vitals;
 use obsp_proto::schema::{Field, FieldValues, MatchValues};
 use obsp_sim::{
-    AddPlayerError, Command, Config, EntityId, EntityState, PlayerKind, Random, SetupError, State,
-    World,
+    AddPlayerError, Attachment, Command, Config, EntityId, EntityState, PlayerKind, Random,
+    SetupError, State, World,
 };
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -162,6 +162,27 @@ impl<G: Game> Match<G> {
         let events = self.world.take_events().into_iter().map(Event::from);
         self.shared.events.extend(events);
     }
+
+    /// Collects events like [`Match::collect_events`], and tells the game which bodies have lost
+    /// their carriers. The game may thereby take further carriers out of the world, as often as a
+    /// chain of attachments is long.
+    fn tell_detached(&mut self) {
+        for _ in 0..=Attachment::MAX_CHAIN {
+            let first = self.shared.events.len();
+            self.collect_events();
+            let detached = self.shared.events[first..].iter().filter_map(|event| match event {
+                Event::Detached { entity, from } => Some((*entity, *from)),
+                _ => None,
+            });
+            let detached: Vec<_> = detached.collect();
+            if detached.is_empty() {
+                return;
+            }
+            for (body, carrier) in detached {
+                self.act(|game, state, world| game.detached(state, world, body, carrier));
+            }
+        }
+    }
 }
 
 impl<G: Game> RunningMatch for Match<G> {
@@ -186,6 +207,7 @@ impl<G: Game> RunningMatch for Match<G> {
         if self.world.player_kind(player).is_some() {
             self.act(|game, state, world| game.left(state, world, player));
             self.world.leave(player);
+            self.tell_detached();
             self.shared.players.forget(player);
         }
     }
@@ -230,13 +252,13 @@ impl<G: Game> RunningMatch for Match<G> {
             let before = self.shared.volumes.place(&self.world, player);
             self.world.move_player(&mut step, player, command);
             self.shared.volumes.follow(&self.world, before);
-            self.collect_events();
+            self.tell_detached();
             self.act(|game, state, world| game.moved(state, world, player, &command));
         }
         let before = self.shared.volumes.places_of_bodies(&self.world);
         self.world.move_bodies(&mut step);
         self.shared.volumes.follow(&self.world, before);
-        self.collect_events();
+        self.tell_detached();
         for missile in self.world.missiles() {
             let before = self.shared.volumes.place(&self.world, missile);
             let Some(flies) = self.world.move_missile(&mut step, missile) else { continue };
@@ -245,10 +267,12 @@ impl<G: Game> RunningMatch for Match<G> {
         }
         self.tell_contacts();
         self.act(|game, state, world| game.tick(state, world));
+        self.tell_detached();
         self.bring_back();
-        self.collect_events();
+        self.tell_detached();
         self.shared.delivered = self.shared.events.len();
         self.world.end_step(step);
+        self.tell_detached();
     }
 
     fn events(&self) -> &[Event] {

@@ -27,6 +27,7 @@ mod game_file;
 mod game_match;
 mod per_entity;
 mod player_info;
+mod presence;
 mod replicated;
 mod running;
 mod save;

@@ -67,6 +67,19 @@ fn call(name: &str, world: &mut WorldMut<'_>, id: EntityId, n: &mut Numbers) {
             let (at, yaw) = (vector(n, [90.0, -90.0, 60.0]), n.whole(9, 65_535) as u16);
             _ = world.spawn_agent_at(PlayerKind::Box, at, yaw);
         }
+        "WorldMut::spawn_intangible" => {
+            _ = world.spawn_intangible(model, vector(n, [90.0, 90.0, 90.0]), turn(n));
+        }
+        "WorldMut::set_pose" | "WorldMut::place" | "WorldMut::attach" => {
+            let picture = world.spawn_intangible(model, DVec3::ZERO, DQuat::IDENTITY);
+            let picture = picture.expect("a slot is free");
+            let (at, turn) = (vector(n, [-90.0, 90.0, 90.0]), turn(n));
+            _ = match name {
+                "WorldMut::set_pose" => world.set_pose(picture, at, turn),
+                "WorldMut::place" => world.place(picture, at, turn),
+                _ => world.attach(picture, id, at, turn),
+            };
+        }
         "WorldMut::teleport" => _ = world.teleport(id, vector(n, [-90.0, 90.0, 90.0]), turn(n)),
         "WorldMut::set_velocity" => {
             _ = world.set_velocity(id, vector(n, [9.0; 3]), vector(n, [1.0; 3]));

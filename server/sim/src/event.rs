@@ -37,4 +37,11 @@ pub enum WorldEvent {
         /// The body.
         entity: EntityId,
     },
+    /// The carrier of an attached body left the world. The body stays where it was, intangible.
+    Detached {
+        /// The body.
+        entity: EntityId,
+        /// The carrier.
+        from: EntityId,
+    },
 }

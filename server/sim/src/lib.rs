@@ -12,7 +12,8 @@
 //! resulting placement can be committed.
 //!
 //! The modules, each of which depends only on modules above it in this list:
-//! - `conventions`, `memory`, `random`, `state`, `threads`: what everything below leans on;
+//! - `conventions`, `memory`, `random`, `state`, `threads`, `traits`: what everything below leans
+//!   on;
 //! - `command`, `counters`, `event`, `place_error`, `setup`: what goes in and out;
 //! - `collision`, `context`: poses, shapes, distances, the grid, the filter cascade and
 //!   the time of impact, all without entities;
@@ -44,6 +45,7 @@ mod state;
 #[cfg(test)]
 mod test_maps;
 mod threads;
+mod traits;
 mod world;
 
 pub use arena::movement_sets::{MovementSetError, MovementSets};
@@ -65,6 +67,7 @@ pub use state::{
     EntityId, EntityState, Kind, MAX_MODELS, MAX_MOVEMENT_SETS, ModelId, MovementId, PlayerKind,
     Posture, State,
 };
+pub use traits::{Attachment, CollisionLayers, Substance, Traits};
 pub use world::{
     AddPlayerError, BodyContact, Contact, FallsAsleep, LoadWorldError, Nearest, RayHit, Relocation,
     Step, StoppedBy, SweepHit, SweptShape, Touching, Why, World,

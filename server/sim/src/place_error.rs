@@ -21,6 +21,31 @@ pub enum PlaceError {
         "the match has no such set of movement parameters; it must be declared before the match"
     )]
     NoSuchMovement,
+    /// The body is intangible. Only `place` makes it solid.
+    #[error("the body is intangible; it becomes solid by `place`")]
+    Intangible,
+    /// The body is solid, so it has no free pose.
+    #[error("the body is solid; it moves by `teleport`, or after `make_intangible`")]
+    Solid,
+    /// Only bodies can be intangible: neither players nor missiles nor cargo.
+    #[error("a player, a missile or cargo is always solid")]
+    AlwaysSolid,
+    /// The attachment would make a ring, or a chain of more than [`Attachment::MAX_CHAIN`].
+    ///
+    /// [`Attachment::MAX_CHAIN`]: crate::Attachment::MAX_CHAIN
+    #[error(
+        "the attachment would lead back to the body, or be one of more than {} in a row",
+        crate::Attachment::MAX_CHAIN
+    )]
+    Chain,
+    /// The offset from the carrier is longer than [`Attachment::MAX_OFFSET`] along an axis.
+    ///
+    /// [`Attachment::MAX_OFFSET`]: crate::Attachment::MAX_OFFSET
+    #[error(
+        "the offset from the carrier is longer than {} units along an axis",
+        crate::Attachment::MAX_OFFSET
+    )]
+    OffsetTooLong,
     /// A number is infinite or NaN, or an orientation has no length.
     #[error("a number is infinite or NaN, or an orientation has no length")]
     NotFinite,

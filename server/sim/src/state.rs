@@ -3,6 +3,8 @@
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
+use crate::traits::Traits;
+
 /// A stable name for an entity. A slot that is used again gets another generation, so an id repeats
 /// only after the slot has been given out 65,536 times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -83,6 +85,8 @@ pub struct EntityState {
     /// Whether the entity sleeps. A sleeping entity is left out of the simulation until something
     /// wakes it.
     pub asleep: bool,
+    /// Which others the entity may meet, and whether it is visible and solid.
+    pub traits: Traits,
 }
 
 /// The visible state of a match after a tick. It never changes, so several threads can encode it at

@@ -4,9 +4,11 @@ mod agents;
 mod contacts;
 mod digest;
 mod dynamics;
+mod layers;
 mod missiles;
 mod operations;
 mod passing;
+mod presence;
 mod props;
 mod queries;
 mod relocations;
@@ -33,10 +35,10 @@ use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::roles::{Cargo, Hovertank, Kinematic, Missile, PlayerBody, Role, Walker};
 use crate::bodies::rounds::Strike;
 use crate::bodies::sleep;
+use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::command::Command;
 use crate::context::StepContext;
-use crate::conventions::turn;
 use crate::counters::{AwakeReason, Counters};
 use crate::event::WorldEvent;
 use crate::memory::keep_freed_memory;
@@ -244,6 +246,7 @@ impl World {
         let tank = self.entities.find(id).and_then(Entity::hovertank);
         let cargo = tank.and_then(|tank| tank.cargo);
         for left in cargo.into_iter().chain([id]) {
+            self.detach_all_from(left);
             sleep::remove(&mut self.entities, left);
             self.forget_strikes(left.slot);
         }
@@ -390,31 +393,29 @@ impl World {
     }
 
     fn view(&self, entity: &Entity) -> Option<EntityState> {
-        let placement = entity.placement()?;
+        let Pose { position, orientation } = self.pose_of(entity)?;
         let (kind, orientation) = match &entity.role {
             Role::Player(PlayerBody::Box(walker)) => {
-                let angle = f64::from(walker.yaw) * (std::f64::consts::TAU / 65536.0);
-                (Kind::Player { posture: walker.posture }, turn(angle))
+                (Kind::Player { posture: walker.posture }, walker.heading())
             }
             Role::Player(PlayerBody::Hovertank(tank)) => {
-                (Kind::Vehicle { model: tank.model }, placement.pose().orientation)
+                (Kind::Vehicle { model: tank.model }, orientation)
             }
             Role::Prop(model)
             | Role::Kinematic(Kinematic { model, .. })
             | Role::Missile(Missile { model, .. })
-            | Role::Cargo(Cargo { model, .. }) => {
-                (Kind::Prop { model: *model }, placement.pose().orientation)
-            }
+            | Role::Cargo(Cargo { model, .. }) => (Kind::Prop { model: *model }, orientation),
         };
         // A client extrapolates by the velocity, and must not see a stopped body move on.
         let stopped = entity.is_kinematic() && entity.sleep.held;
         Some(EntityState {
             id: entity.id,
             kind,
-            position: placement.pose().position,
+            position,
             orientation,
             velocity: if stopped { DVec3::ZERO } else { entity.motion()[0] },
-            asleep: entity.sleep.asleep,
+            asleep: entity.sleep.asleep || entity.placement().is_none(),
+            traits: entity.traits(),
         })
     }
 
@@ -463,7 +464,7 @@ impl World {
     fn count(&mut self) {
         let entities = || self.entities.iter();
         let placed = entities().filter(|entity| entity.placement().is_some()).count();
-        let waiting = entities().filter(|entity| entity.placement().is_none() && !entity.taken_out);
+        let waiting = entities().filter(|entity| entity.waits_for_room());
         self.context.counters.limbo = waiting.count() as u64;
         self.context.counters.entities = placed as u64;
         let mut because = [0; AwakeReason::COUNT];

@@ -9,6 +9,15 @@
  * @property {number[]} position
  * @property {number[]} velocity
  * @property {number[]} [offsets] of the values of its fields, if its kind has fields
+ * @property {Traits} [traits] if they are not the usual ones
+ *
+ * @typedef {object} Traits
+ * @property {number} layers one bit each
+ * @property {number} mask one bit for each layer whose entities the entity may meet
+ * @property {boolean} visible
+ * @property {number} substance 0 solid, 1 intangible, 2 attached
+ * @property {{slot: number, generation: number, offset: number[], largest: number, components: number[]}}
+ *   [carrier] of an attached entity
  *
  * @typedef {object} Attitude
  * @property {number} largest index of the component that is left out
@@ -91,7 +100,7 @@ function turnSize(greatest) {
  * @throws {UnknownBaseline} if it came too late to be decoded
  */
 export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => undefined) {
-  if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 63) throw new Malformed("a datagram that is not a snapshot");
+  if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 127) throw new Malformed("a datagram that is not a snapshot");
   const tick = nearestTick(bytes[1] + 256 * bytes[2], near);
   const coder = new RangeDecoder(PROBABILITIES, bytes.subarray(3));
   const lead = coder.bit(0) ? coder.signed(1, 8) + 5 : null;
@@ -107,7 +116,9 @@ export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => und
   for (let i = 0; i < count; i++) {
     const slot = next + coder.number(25, 12);
     if (slot > 4095) throw new Malformed("a slot out of range");
-    records.push({ slot, entity: readRecord(coder, terms, tick, acknowledged, slot, baseline) });
+    const read = readRecord(coder, terms, tick, acknowledged, slot, baseline);
+    const entity = read && bytes[0] & 64 ? readTraits(coder, read) : read;
+    records.push({ slot, entity });
     next = slot + 1;
   }
   const digest =
@@ -144,6 +155,33 @@ function readBlock(coder, of, tick, known) {
  */
 function withOffsets(entity, offsets) {
   return offsets.length > 0 ? { ...entity, offsets } : entity;
+}
+
+/**
+ * Reads the traits of an entity, if they have changed.
+ *
+ * @template {Entity} E
+ * @param {RangeDecoder} coder
+ * @param {E} entity with the traits that it had
+ * @returns {E & {traits?: Traits}}
+ */
+function readTraits(coder, entity) {
+  if (!coder.raw(1)) return entity;
+  const [layers, mask] = coder.raw(1) ? [coder.raw(32), coder.raw(32)] : [1, 0xffffffff];
+  const visible = coder.raw(1) === 1;
+  const substance = coder.raw(2);
+  if (substance > 2) throw new Malformed("a substance out of range");
+  const traits = { layers, mask, visible, substance };
+  if (substance === 2) {
+    const [slot, generation] = [coder.raw(12), coder.raw(16)];
+    const carrier = { slot, generation, offset: AXES.map(() => coder.raw(16)), ...readAttitude(coder) };
+    return { ...entity, traits: { ...traits, carrier } };
+  }
+  const isUsual = layers === 1 && mask === 0xffffffff && visible && substance === 0;
+  /** @type {E & {traits?: Traits}} */
+  const changed = { ...entity, traits };
+  if (isUsual) delete changed.traits;
+  return changed;
 }
 
 /**
@@ -284,7 +322,8 @@ function readChange(coder, terms, old, age) {
     });
   }
 
-  const body = { generation: old.generation, asleep, position, velocity };
+  const traits = old.traits ? { traits: old.traits } : {};
+  const body = { generation: old.generation, asleep, position, velocity, ...traits };
   if (old.kind === ON_FOOT) {
     const posture = coder.bit(82 + old.posture);
     const surprised = surprises.some((difference) => difference !== 0) ? 1 : 0;
@@ -372,5 +411,24 @@ export class Digest {
       entity.components.forEach((value) => this.bytes(value, 2));
     }
     (entity.offsets ?? []).forEach((value) => this.bytes(value, 2));
+    if (entity.traits) this.traits(entity.traits);
+  }
+
+  /**
+   * Adds the traits of an entity.
+   *
+   * @param {Traits} traits
+   */
+  traits({ layers, mask, visible, substance, carrier }) {
+    this.bytes(layers, 4);
+    this.bytes(mask, 4);
+    this.bytes(visible ? 1 : 0, 1);
+    this.bytes(substance, 1);
+    if (!carrier) return;
+    this.bytes(carrier.slot, 2);
+    this.bytes(carrier.generation, 2);
+    carrier.offset.forEach((value) => this.bytes(value, 2));
+    this.bytes(carrier.largest, 1);
+    carrier.components.forEach((value) => this.bytes(value, 2));
   }
 }

@@ -231,6 +231,27 @@ test("values of a game", () => {
   assert.deepEqual(history.offsets.own, [{ tick: 70008, offsets: [50] }]);
 });
 
+test("traits of entities", () => {
+  const history = new History({ ...TERMS, tick: 69990 });
+  const usual = { layers: 1, mask: 0xffffffff, visible: true, substance: 0 };
+  const picture = { ...PROP, traits: { ...usual, substance: 1 } };
+  history.keep(17, 70008, PROP);
+  history.keep(19, 70008, picture);
+  history.keep(21, 70008, picture);
+  const carrier = { slot: 3, generation: 300, offset: [32128, 32768, 33088], largest: 3, components: [0, -5, 600] };
+  const { records } = history.receive(vector("traits"));
+  assert.deepEqual(records, [
+    { slot: 3, entity: { ...PLAYER, traits: { layers: 0x80000002, mask: 0xfffffffd, visible: false, substance: 0 } } },
+    {
+      slot: 17,
+      entity: { ...PROP, position: [0, 0, 0], components: [0, 0, 0], traits: { ...usual, substance: 2, carrier } },
+    },
+    { slot: 19, entity: PROP },
+    { slot: 21, entity: picture },
+  ]);
+  assert.deepEqual([history.digests, history.mismatches], [1, []]);
+});
+
 test("falls and leaps", () => {
   const falling = {
     ...PROP,

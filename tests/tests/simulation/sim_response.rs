@@ -7,7 +7,7 @@ use glam::{DQuat, DVec3};
 use obsp::model::{EVERYDAY, shipped};
 use obsp_game::arena::Arena;
 use obsp_game::{Match, RunningMatch};
-use obsp_sim::{Command, Config, EntityId, EntityState, Kind, PlayerKind, World};
+use obsp_sim::{Command, Config, EntityId, EntityState, Kind, PlayerKind, Traits, World};
 use tests::harness::{MapBuilder, Random, crowd_shapes, placed};
 use tests::oracle::bodies::{Audit, Placed};
 use tests::oracle::map_text;
@@ -312,6 +312,7 @@ fn flatness_tells_a_tilt() {
         orientation: DQuat::from_rotation_x(0.05),
         velocity: DVec3::ZERO,
         asleep: true,
+        traits: Traits::default(),
     };
     assert!(flatness(&tilted) < 0.9999);
 }

@@ -4,7 +4,7 @@
 use glam::DVec3;
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{Tick, Time};
-use obsp_sim::Kind;
+use obsp_sim::{CollisionLayers, EntityState, Kind};
 
 use super::Client;
 use crate::{Observed, Prediction, PredictionError};
@@ -79,10 +79,17 @@ impl Client {
         since.zip(known).is_some_and(|(since, known)| since >= known)
     }
 
+    /// The layers of the client's own player, as the latest snapshot has them.
+    pub(super) fn own_layers(&self) -> CollisionLayers {
+        let own = self.session.player().and_then(|own| self.session.entity(own));
+        own.map(|own| own.traits.layers).unwrap_or_default()
+    }
+
     /// The latest state of every entity that the client's own player may run into.
     pub(super) fn obstacles_near(&self, position: DVec3, radius: f64) -> Vec<Observed> {
         let own = self.session.player();
         let near = self.session.entities_near(position, radius);
-        near.filter(|(_, entity)| Some(entity.id) != own).collect()
+        let is_obstacle = |entity: &EntityState| Some(entity.id) != own && entity.traits.is_solid();
+        near.filter(|(_, entity)| is_obstacle(entity)).collect()
     }
 }

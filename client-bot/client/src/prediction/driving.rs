@@ -159,7 +159,7 @@ fn within_turn(predicted: DQuat, rounded: DQuat) -> DQuat {
 
 #[cfg(test)]
 mod tests {
-    use obsp_sim::{EntityId, Kind, ModelId};
+    use obsp_sim::{EntityId, Kind, ModelId, Traits};
 
     use super::*;
 
@@ -171,6 +171,7 @@ mod tests {
             orientation: DQuat::from_rotation_z(turned),
             velocity,
             asleep: false,
+            traits: Traits::default(),
         }
     }
 

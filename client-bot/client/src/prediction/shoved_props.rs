@@ -9,7 +9,9 @@ use std::collections::VecDeque;
 use glam::DVec3;
 use obsp_proto::Tick;
 use obsp_proto::snapshot::TouchedBody;
-use obsp_sim::{EntityId, EntityState, Kind, Moving, PlayerMotion, PredictedBodies, Predictor};
+use obsp_sim::{
+    CollisionLayers, EntityId, EntityState, Kind, Moving, PlayerMotion, PredictedBodies, Predictor,
+};
 
 use super::{MAX_EXTRAPOLATION, Observed};
 
@@ -35,6 +37,9 @@ const ORIENTATION_COSINE: f64 = 1.0 - 2e-6;
 /// Largest difference between a predicted body and one that the server reports exactly, which is
 /// rounded only to single precision. In units, units per second and radians per second.
 const EXACT_TOLERANCE: f64 = 1e-3;
+
+/// The motion of the client's own player, and the player's layers.
+type Player<'a> = (&'a PlayerMotion, CollisionLayers);
 
 /// The server's report for one tick.
 pub(super) struct ServerUpdate<'a> {
@@ -104,13 +109,13 @@ impl ShovedProps {
         })
     }
 
-    /// Starts again from an update of the server, in which the player moves as `motion`. A
+    /// Starts again from an update of the server, in which the player moves as `player` says. A
     /// prediction that agrees with the update is kept, because it is more precise than the
     /// quantised state.
     pub(super) fn restart(
         &mut self,
         update: &ServerUpdate,
-        motion: &PlayerMotion,
+        player: Player,
         (seconds, predictor): (f64, &Predictor),
     ) {
         let tick = update.tick;
@@ -128,7 +133,7 @@ impl ShovedProps {
             let known = bodies.iter().find(|body| body.state.id == shove.id);
             known.is_some_and(|body| !body.state.asleep)
         });
-        self.rebuild(&bodies, motion, predictor);
+        self.rebuild(&bodies, player, predictor);
     }
 
     /// The state of another entity at the end of `tick`, the last tick that was played. The state
@@ -140,10 +145,10 @@ impl ShovedProps {
 
     /// Advances the shoved props by one tick. `hit` lists the entities of `around` that the player
     /// touched in `tick`. Their states already have the velocity after the contact. The player
-    /// moves as `motion` after that tick.
+    /// moves as `player` says after that tick.
     pub(super) fn advance(
         &mut self,
-        (tick, motion): (Tick, &PlayerMotion),
+        (tick, player): (Tick, Player),
         hit: &[usize],
         around: &[EntityState],
         (seconds, predictor): (f64, &Predictor),
@@ -166,10 +171,10 @@ impl ShovedProps {
                 spin: spin(state.id).unwrap_or_default(),
             };
             let bodies: Vec<Moving> = around.iter().map(known).collect();
-            self.rebuild(&bodies, motion, predictor);
+            self.rebuild(&bodies, player, predictor);
         }
         let Some(bodies) = &mut self.bodies else { return };
-        predictor.advance(bodies, around, motion, seconds);
+        predictor.advance(bodies, around, player.0, seconds);
         let states: Vec<Moving> = bodies.bodies().collect();
         self.own.retain(|shove| {
             let own = states.iter().find(|body| body.state.id == shove.id);
@@ -185,9 +190,9 @@ impl ShovedProps {
         }
     }
 
-    fn rebuild(&mut self, bodies: &[Moving], motion: &PlayerMotion, predictor: &Predictor) {
+    fn rebuild(&mut self, bodies: &[Moving], player: Player, predictor: &Predictor) {
         let own = self.ids();
-        self.bodies = (!own.is_empty()).then(|| predictor.predicted_bodies(&own, bodies, motion));
+        self.bodies = (!own.is_empty()).then(|| predictor.predicted_bodies(&own, bodies, player));
     }
 
     /// The predicted state of a body, if the update agrees with it.

@@ -4,7 +4,7 @@ use super::*;
 use glam::Vec3;
 use obsp_proto::game_data::GameData;
 use obsp_proto::schema::Schema;
-use obsp_sim::{Config, EntityId, MovementSets, World};
+use obsp_sim::{Config, EntityId, MovementSets, Traits, World};
 
 const SECONDS: f64 = 1.0 / 60.0;
 
@@ -77,11 +77,9 @@ fn a_correction_is_carried_through_all_later_commands() {
     let error = prediction.reconcile(Tick(2), answer(shoved), &[]).unwrap();
     assert!((error.units - 1.0).abs() < 1e-3, "{error:?}");
     let mut expected = shoved;
+    let by = (SECONDS, &MovementSets::default(), CollisionLayers::default());
     for tick in 3..=6 {
-        expected = map
-            .predictor
-            .step(expected, wandering(tick), (SECONDS, &MovementSets::default()), &mut [], &[])
-            .motion;
+        expected = map.predictor.step(expected, wandering(tick), by, &mut [], &[]).motion;
     }
     assert_eq!(prediction.motion(), Some((Tick(6), expected)));
     let correction = expected.position.as_dvec3() - before.position.as_dvec3();
@@ -179,6 +177,7 @@ fn far_ahead_of_the_server_no_shoved_prop_is_left_in_the_way() {
         orientation: glam::DQuat::IDENTITY,
         velocity: glam::DVec3::ZERO,
         asleep: true,
+        traits: Traits::default(),
     };
     let observed = [(Tick(0), body)];
     prediction.reconcile(Tick(0), answer(start), &observed);
@@ -198,4 +197,5 @@ fn far_ahead_of_the_server_no_shoved_prop_is_left_in_the_way() {
 
 mod among_others;
 mod carried;
+mod layers;
 mod vehicles;

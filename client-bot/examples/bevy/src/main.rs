@@ -232,7 +232,8 @@ fn draw_bodies(
     let Some(map) = state.client.prediction().map(|prediction| prediction.map()) else { return };
     let Bodies { shown, meshes: known } = &mut *bodies;
     let mut gone = std::mem::take(shown);
-    for entity in state.client.view(state.now()).entities() {
+    let entities = state.client.view(state.now()).entities();
+    for entity in entities.filter(|entity| entity.traits.visible) {
         let pose = Transform {
             translation: entity.position.as_vec3().to_array().into(),
             rotation: Quat::from_array(entity.orientation.as_quat().to_array()),

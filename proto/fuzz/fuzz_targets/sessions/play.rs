@@ -13,7 +13,8 @@ use obsp_proto::server::{MatchInfo, OwnPlayer};
 use obsp_proto::snapshot::{AuthoritativeMotion, Lead, MIN_SNAPSHOT};
 use obsp_proto::{Tick, Time, client, server};
 use obsp_sim::{
-    Command, EntityId, EntityState, Kind, ModelId, Moving, PlayerMotion, Posture, State, Walker,
+    Command, EntityId, EntityState, Kind, ModelId, Moving, PlayerMotion, Posture, State, Traits,
+    Walker,
 };
 
 fn entity(slot: u16, tick: u64) -> EntityState {
@@ -29,6 +30,7 @@ fn entity(slot: u16, tick: u64) -> EntityState {
         orientation: DQuat::from_rotation_z(along),
         velocity: DVec3::X * 60.0,
         asleep: slot > 4,
+        traits: Traits::default(),
     }
 }
 

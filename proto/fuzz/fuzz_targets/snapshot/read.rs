@@ -4,10 +4,12 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use obsp_proto::Tick;
-use obsp_proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation, WorldBounds};
+use obsp_proto::quantise::{
+    QuantisedBody, QuantisedEntity, QuantisedOrientation, QuantisedTraits, WorldBounds,
+};
 use obsp_proto::schema::{Field, FieldValues, Schema, SchemaParts};
 use obsp_proto::snapshot::{BaselineQuery, Snapshot, SnapshotCodec};
-use obsp_sim::{ModelId, Posture};
+use obsp_sim::{Attachment, ModelId, Posture, Substance};
 
 /// Decodes the bytes as a snapshot of a game with all kinds of values, then as one of a game
 /// without values. Returns the result of the second decoding, if there is one.
@@ -39,6 +41,7 @@ fn read_by(bytes: &[u8], schema: Schema) -> Option<Snapshot> {
         velocity: [500, -3, 0],
         asleep: false,
         body,
+        traits: QuantisedTraits::DEFAULT,
     };
     let orientation = QuantisedOrientation::new(2, [1000, -1023, 5]).unwrap();
     let prop = entity(QuantisedBody::Prop { model: ModelId(2), driven: false, orientation });
@@ -52,6 +55,10 @@ fn read_by(bytes: &[u8], schema: Schema) -> Option<Snapshot> {
         if let Some(entity) = &record.entity {
             let seen = entity.dequantise(record.slot, &bounds);
             assert!(seen.position.is_finite() && seen.orientation.is_normalized());
+            if let Substance::Attached(attachment) = seen.traits.substance {
+                assert!(attachment.offset.abs().max_element() <= Attachment::MAX_OFFSET);
+                assert!(attachment.rotation.is_normalized());
+            }
             let of = codec.schema.of_kind(seen.kind);
             let in_range =
                 |(field, value): (&Field, i32)| (field.least()..=field.most()).contains(&value);

@@ -1,5 +1,5 @@
 use glam::DQuat;
-use obsp_sim::{EntityId, EntityState, Kind, Posture, State};
+use obsp_sim::{EntityId, EntityState, Kind, Posture, State, Traits};
 
 use super::*;
 use crate::quantise::Quantiser;
@@ -17,6 +17,7 @@ fn state(tick: u32, places: &[(u16, f64)]) -> Quantised {
         orientation: DQuat::IDENTITY,
         velocity: DVec3::ZERO,
         asleep: false,
+        traits: Traits::default(),
     };
     let state = State { tick: tick.into(), entities: places.iter().map(player).collect() };
     Quantiser::new(bounds()).quantise(&state).unwrap()

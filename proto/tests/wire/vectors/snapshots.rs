@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use glam::{Quat, Vec3};
 use obsp_proto::Tick;
-use obsp_proto::quantise::{QuantisedBody, QuantisedEntity, QuantisedOrientation};
+use obsp_proto::quantise::{
+    QuantisedBody, QuantisedEntity, QuantisedOrientation, QuantisedSubstance, QuantisedTraits,
+};
 use obsp_proto::schema::{Field, FieldValues, Schema};
 use obsp_proto::snapshot::{
     AuthoritativeMotion, Baseline, BaselineQuery, Baselines, Digest, DigestSample, Extras, Header,
     Lead, Record, RecordToWrite, Snapshot, SnapshotCodec, TouchedBody, ValueBlock,
 };
-use obsp_sim::{ModelId, MovementId, PlayerMotion, Posture, Walker};
+use obsp_sim::{CollisionLayers, EntityId, ModelId, MovementId, PlayerMotion, Posture, Walker};
 
 use super::{AMMUNITION, HITS, HOLDER, RATE, SECONDS, TEAM, bounds, check, printed, schema};
 
@@ -26,6 +28,7 @@ fn player() -> QuantisedEntity {
         asleep: false,
         body: QuantisedBody::Player { posture: Posture::Standing, yaw: 1024 },
         values: FieldValues::default(),
+        traits: QuantisedTraits::DEFAULT,
     }
 }
 
@@ -55,6 +58,7 @@ fn prop() -> QuantisedEntity {
             orientation: QuantisedOrientation::new(3, [0, -5, 600]).unwrap(),
         },
         values: FieldValues::default(),
+        traits: QuantisedTraits::DEFAULT,
     }
 }
 
@@ -129,6 +133,7 @@ fn whole_snapshot() {
         has_motion: true,
         has_match_values: false,
         has_own_values: false,
+        has_traits: false,
         lead: Some(Lead::from_ticks(1.5)),
         acknowledged: 0,
         since: 0,
@@ -160,6 +165,7 @@ fn changes_with_a_digest() {
         has_motion: false,
         has_match_values: false,
         has_own_values: false,
+        has_traits: false,
         lead: None,
         acknowledged: 3,
         since: 3,
@@ -206,6 +212,7 @@ fn falls_and_leaps() {
         has_motion: false,
         has_match_values: false,
         has_own_values: false,
+        has_traits: false,
         lead: Some(Lead::from_ticks(-2.0)),
         acknowledged: 4,
         since: 1,
@@ -265,6 +272,7 @@ fn values_of_a_game() {
         has_motion: false,
         has_match_values: true,
         has_own_values: true,
+        has_traits: false,
         lead: None,
         acknowledged: 4,
         since: 2,
@@ -304,4 +312,56 @@ fn values_of_a_game() {
     };
     let codec = SnapshotCodec { schema: schema(), ..codec() };
     check_snapshot("game-values", &codec, &header, &extras, &records);
+}
+
+#[test]
+fn traits_of_entities() {
+    let header = Header {
+        tick: Tick(70_012),
+        has_digest: true,
+        has_motion: false,
+        has_match_values: false,
+        has_own_values: false,
+        has_traits: true,
+        lead: None,
+        acknowledged: 4,
+        since: 1,
+        records: 4,
+    };
+    let layers = CollisionLayers { layers: 1 << 31 | 2, mask: !2 };
+    let hidden = QuantisedTraits { layers, visible: false, ..QuantisedTraits::DEFAULT };
+    let red = QuantisedEntity { traits: hidden, ..player() };
+    let picture =
+        QuantisedTraits { substance: QuantisedSubstance::Intangible, ..QuantisedTraits::DEFAULT };
+    let picture = QuantisedEntity { traits: picture, ..prop() };
+    let substance = QuantisedSubstance::Attached {
+        to: EntityId { slot: 3, generation: 300 },
+        offset: [32_768 - 640, 32_768, 32_768 + 320],
+        rotation: QuantisedOrientation::new(3, [0, -5, 600]).unwrap(),
+    };
+    let flag = QuantisedEntity {
+        position: [0; 3],
+        body: QuantisedBody::Prop {
+            model: ModelId(2),
+            driven: false,
+            orientation: QuantisedOrientation::new(3, [0; 3]).unwrap(),
+        },
+        traits: QuantisedTraits { substance, ..QuantisedTraits::DEFAULT },
+        ..prop()
+    };
+    let usual = prop();
+    let records = [
+        RecordToWrite { slot: 3, entity: Some(&red), baseline: None },
+        change(17, &flag, &usual, 4, true),
+        change(19, &usual, &picture, 4, true),
+        change(21, &picture, &picture, 4, true),
+    ];
+    assert!(records[..3].iter().all(RecordToWrite::needs_traits) && !records[3].needs_traits());
+    let mut digest = Digest::new(header.tick);
+    for record in &records {
+        digest.add(record.slot, record.entity, &Schema::default());
+    }
+    let sample = DigestSample { first: 0, slots: 0, digest: digest.finish() };
+    let extras = Extras { digest: Some(sample), ..Extras::default() };
+    check_snapshot("traits", &codec(), &header, &extras, &records);
 }

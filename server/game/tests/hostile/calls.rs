@@ -7,8 +7,8 @@ use obsp::Spaces;
 use obsp::geometry::Aabb;
 use obsp_game::{Event, EventError, VolumeId, WorldMut};
 use obsp_sim::{
-    BodyMass, BodyParameters, EntityId, ForceSpan, LockedAxes, MissileMotion, ModelId, PlayerKind,
-    Posture, SweptShape,
+    BodyMass, BodyParameters, CollisionLayers, EntityId, ForceSpan, LockedAxes, MissileMotion,
+    ModelId, PlayerKind, Posture, SweptShape,
 };
 
 use super::drawn::{brush, map};
@@ -98,7 +98,7 @@ fn known(state: &State, world: &mut WorldMut<'_>) -> EntityId {
 pub(super) fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
     for _ in 0..world.random().below(CALLS + 1) {
         let id = known(state, world);
-        let kind = world.random().below(32);
+        let kind = world.random().below(40);
         state.done += u64::from(call(kind, id, state, world));
     }
 }
@@ -107,7 +107,7 @@ pub(super) fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
 fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) -> bool {
     match kind {
         // The numbers of entities and volumes are bounded, so that many matches stay fast.
-        0..=3 | 18 if state.known.len() > MOST_KNOWN => false,
+        0..=3 | 18 | 34 if state.known.len() > MOST_KNOWN => false,
         12 | 19 if state.volumes > MOST_VOLUMES => false,
         0 | 1 => {
             let (model, at) = (any_model(world), point(world));
@@ -194,6 +194,11 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
             let long = name.repeat(1 << world.random().below(8));
             world.name_agent(id, &long).is_ok()
         }
+        32 | 33 => {
+            let layers = layers(world);
+            world.set_layers(id, layers).is_ok()
+        }
+        34..=39 => be_present(kind, id, state, world),
         13 => {
             world.watch(id);
             false
@@ -202,6 +207,46 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
             ask(id, world);
             false
         }
+    }
+}
+
+/// Few layers, so that entities often may meet, and often may not.
+fn layers(world: &mut WorldMut<'_>) -> CollisionLayers {
+    let mut some = |usual: u32| match world.random().below(4) {
+        0 => usual,
+        1 => world.random().bits() as u32,
+        _ => world.random().bits() as u32 & 0b111 | 1 << 31,
+    };
+    CollisionLayers { layers: some(1), mask: some(u32::MAX) }
+}
+
+/// Makes an entity visible, intangible, solid or attached.
+fn be_present(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) -> bool {
+    let (at, turned, other) = (point(world), turned(world), known(state, world));
+    match kind {
+        34 => {
+            let model = any_model(world);
+            let spawned = world.spawn_intangible(model, at, turned);
+            state.known.extend(spawned);
+            spawned.is_ok()
+        }
+        35 => {
+            let visible = world.random().below(2) == 0;
+            world.set_visible(id, visible).is_ok()
+        }
+        36 => match world.random().below(2) {
+            0 => world.make_intangible(id).is_ok(),
+            _ => world.set_pose(id, at, turned).is_ok(),
+        },
+        37 => world.place(id, at, turned).is_ok(),
+        38 => {
+            let reach = [8.0, 64.0, 2000.0][world.random().below(3) as usize];
+            let offset = vector(world, reach);
+            let attached = world.attach(id, other, offset, turned).is_ok();
+            assert!(!attached || world.attached_to(other).contains(&id), "{id:?} to {other:?}");
+            attached
+        }
+        _ => world.detach(id).is_ok(),
     }
 }
 

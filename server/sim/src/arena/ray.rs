@@ -6,7 +6,7 @@ use glam::DVec3;
 use obsp::geometry::Aabb;
 use obsp::{SizeId, Trace, clip_to_extent};
 
-use crate::bodies::guard::Space;
+use crate::bodies::guard::{Seeker, Space};
 use crate::collision::cascade::Body;
 use crate::collision::pose::direction;
 use crate::collision::separation::Part;
@@ -75,11 +75,10 @@ pub(crate) struct RayEnd {
 }
 
 impl Ray {
-    /// Where the ray ends if the entity in slot `ignored` is left out. The world is traced with the
-    /// size `sight`.
-    pub(crate) fn cast(&self, space: &Space, sight: SizeId, ignored: Option<u16>) -> RayEnd {
+    /// Where the ray of `seeker` ends. The world is traced with the size `sight`.
+    pub(crate) fn cast(&self, space: &Space, sight: SizeId, seeker: Seeker) -> RayEnd {
         let mut end = self.in_world(space.map, sight);
-        space.visit_entities(&self.bounds(&end), ignored, &mut |slot, body| {
+        space.visit_entities(&self.bounds(&end), seeker, &mut |slot, body| {
             self.meet(&mut end, slot, &body);
         });
         end

@@ -13,7 +13,7 @@ use glam::{DQuat, DVec3, Vec3};
 use obsp::geometry::Aabb;
 use obsp::{Clearance, MapEntity, SizeId, Trace};
 
-use crate::bodies::guard::{Placement, Space};
+use crate::bodies::guard::{Placement, Seeker, Space};
 use crate::collision::distances::LEAST_CLEARANCE;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
@@ -129,7 +129,7 @@ pub(crate) fn standing_centre(map: &obsp::Map, standing: SizeId, origin: DVec3) 
 pub(crate) fn player_place(
     space: &Space,
     candidates: &SpawnCandidates,
-    shape: ShapeId,
+    (shape, seeker): (ShapeId, Seeker),
     context: &mut StepContext,
 ) -> Option<(Placement, u16)> {
     let mut others = Vec::new();
@@ -143,11 +143,13 @@ pub(crate) fn player_place(
     let mut order: Vec<&SpawnPoint> = candidates.points.iter().collect();
     order.sort_by(|a, b| room(b).total_cmp(&room(a)));
     let at_point = |point: &&SpawnPoint| {
-        let placement = lifted(space, point.centre, DQuat::IDENTITY, shape, context)?;
+        let placement = lifted(space, point.centre, DQuat::IDENTITY, (shape, seeker), context)?;
         Some((placement, point.yaw))
     };
     let found = order.iter().find_map(at_point);
-    found.or_else(|| Some((reachable(space, candidates, shape, DQuat::IDENTITY, context)?, 0)))
+    found.or_else(|| {
+        Some((reachable(space, candidates, (shape, seeker), DQuat::IDENTITY, context)?, 0))
+    })
 }
 
 /// A free place among the reachable ones. Each attempt tries the next
@@ -155,7 +157,7 @@ pub(crate) fn player_place(
 fn reachable(
     space: &Space,
     candidates: &SpawnCandidates,
-    shape: ShapeId,
+    (shape, seeker): (ShapeId, Seeker),
     orientation: DQuat,
     context: &mut StepContext,
 ) -> Option<Placement> {
@@ -166,19 +168,19 @@ fn reachable(
         .iter()
         .skip(first)
         .take(PLACES_SEARCHED)
-        .find_map(|centre| lifted(space, centre.as_dvec3(), orientation, shape, context))
+        .find_map(|centre| lifted(space, centre.as_dvec3(), orientation, (shape, seeker), context))
 }
 
 fn lifted(
     space: &Space,
     point: DVec3,
     orientation: DQuat,
-    shape: ShapeId,
+    (shape, seeker): (ShapeId, Seeker),
     context: &mut StepContext,
 ) -> Option<Placement> {
     LIFTS.iter().find_map(|&lift| {
         let position = point + DVec3::Z * lift;
-        space.place(shape, Pose { position, orientation }, None, context)
+        space.place(shape, Pose { position, orientation }, seeker, context)
     })
 }
 
@@ -187,12 +189,12 @@ fn lifted(
 /// but the body was not on that side.
 pub(crate) fn nearest_free(
     space: &Space,
-    shape: ShapeId,
+    (shape, seeker): (ShapeId, Seeker),
     pose: Pose,
     sight: SizeId,
     context: &mut StepContext,
 ) -> Option<Placement> {
-    if let Some(placement) = space.place(shape, pose, None, context) {
+    if let Some(placement) = space.place(shape, pose, seeker, context) {
         return Some(placement);
     }
     let eye = eye(space.map, sight, pose.position);
@@ -202,7 +204,7 @@ pub(crate) fn nearest_free(
         if !in_sight(space.map, sight, eye, to) {
             return None;
         }
-        space.place(shape, Pose { position: to.as_dvec3(), ..pose }, None, context)
+        space.place(shape, Pose { position: to.as_dvec3(), ..pose }, seeker, context)
     };
     let mut nearer = 0.0;
     for ring in RINGS {
@@ -245,15 +247,15 @@ fn eye(map: &obsp::Map, sight: SizeId, position: DVec3) -> Vec3 {
 pub(crate) fn any_free(
     space: &Space,
     candidates: &SpawnCandidates,
-    shape: ShapeId,
+    (shape, seeker): (ShapeId, Seeker),
     orientation: DQuat,
     context: &mut StepContext,
 ) -> Option<Placement> {
     let found = candidates
         .points
         .iter()
-        .find_map(|point| lifted(space, point.centre, orientation, shape, context));
-    found.or_else(|| reachable(space, candidates, shape, orientation, context))
+        .find_map(|point| lifted(space, point.centre, orientation, (shape, seeker), context));
+    found.or_else(|| reachable(space, candidates, (shape, seeker), orientation, context))
 }
 
 /// The 26 directions to the neighbours of a cell. The upward directions come first, because there
@@ -279,7 +281,7 @@ fn in_sight(map: &obsp::Map, sight: SizeId, from: Vec3, to: Vec3) -> bool {
 pub(crate) fn scattered(
     space: &Space,
     candidates: &SpawnCandidates,
-    shape: ShapeId,
+    (shape, seeker): (ShapeId, Seeker),
     standing: (ShapeId, SizeId),
     random: &mut Random,
     context: &mut StepContext,
@@ -305,7 +307,7 @@ pub(crate) fn scattered(
             position: position.as_dvec3(),
             orientation: turn(random.unit() * std::f64::consts::TAU),
         };
-        let placement = space.place(shape, pose, None, context);
+        let placement = space.place(shape, pose, seeker, context);
         if let Some(placement) = placement.filter(|placement| keeps_off(placement.bounds())) {
             return Some(placement);
         }

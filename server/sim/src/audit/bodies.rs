@@ -5,6 +5,7 @@ use obsp::model::Model;
 use super::surface::{Figure, Surface};
 use crate::setup::SetupError;
 use crate::state::{EntityState, Kind, Posture};
+use crate::traits::Substance;
 
 /// The surfaces of all kinds of entities.
 #[derive(Debug)]
@@ -66,12 +67,32 @@ pub(super) fn attitude(entity: &EntityState) -> DQuat {
     }
 }
 
+/// Whether an entity takes room, so that others must keep out of it.
+pub(super) fn takes_room(entity: &EntityState) -> bool {
+    match entity.traits.substance {
+        Substance::Solid => true,
+        Substance::Intangible | Substance::Attached(_) => false,
+    }
+}
+
+/// Whether two entities must keep out of each other: each is on at least one layer of which the
+/// other's mask has the bit.
+pub(super) fn exclude_each_other(one: &EntityState, other: &EntityState) -> bool {
+    let has = |set: u32, layer: u32| (set >> layer) % 2 == 1;
+    let minds = |who: &EntityState, whom: &EntityState| {
+        let (mask, layers) = (who.traits.layers.mask, whom.traits.layers.layers);
+        (0..32).any(|layer| has(mask, layer) && has(layers, layer))
+    };
+    minds(one, other) && minds(other, one)
+}
+
 impl AuditedBody {
-    /// Whether `entity` has the kind and the pose of this body.
+    /// Whether `entity` has the kind, the pose and the layers of this body.
     pub(super) fn is_as(&self, entity: &EntityState) -> bool {
         self.entity.kind == entity.kind
             && self.entity.position == entity.position
             && attitude(&self.entity) == attitude(entity)
+            && self.entity.traits.layers == entity.traits.layers
     }
 
     /// The middle of this body's box if the body had already had the shape of `now`. A player who

@@ -6,7 +6,7 @@ use glam::{DQuat, DVec3};
 use obsp::geometry::ConvexSolid;
 use obsp::model::Model;
 
-use super::bodies::{AuditedBody, Surfaces, attitude};
+use super::bodies::{AuditedBody, Surfaces, attitude, exclude_each_other, takes_room};
 use super::depth::depth;
 use super::fault::{Fault, Unsound, UnsoundNumber, unsound};
 use super::surface::{Figure, Surface};
@@ -14,8 +14,8 @@ use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, State};
 use crate::world::World;
 
-/// Tests states of a match: every body against every other and against every solid of
-/// the map.
+/// Tests states of a match: every solid body against every other that it may not pass through, and
+/// against every solid of the map.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -89,6 +89,9 @@ impl Audit {
                 found.push(Fault::Unsound(unsound));
                 continue;
             }
+            if !takes_room(entity) {
+                continue;
+            }
             let known = before.remove(&entity.id).filter(|seen| seen.is_as(entity));
             moved.extend(known.is_none().then_some(entity.id));
             let seen = known.or_else(|| self.surfaces.see(entity));
@@ -122,7 +125,8 @@ impl Audit {
     }
 
     fn between(&self, a: &AuditedBody, b: &AuditedBody) -> Option<Interpenetration> {
-        if !a.figure.bounds().overlaps(b.figure.bounds()) {
+        let is_free = !exclude_each_other(&a.entity, &b.entity);
+        if is_free || !a.figure.bounds().overlaps(b.figure.bounds()) {
             return None;
         }
         let (surface, other) = (self.surfaces.of(&a.entity)?, self.surfaces.of(&b.entity)?);

@@ -6,7 +6,7 @@ use glam::DVec3;
 use obsp::geometry::{Aabb, ConvexSolid};
 use obsp::model::Model;
 
-use super::bodies::{AuditedBody, Surfaces, attitude};
+use super::bodies::{AuditedBody, Surfaces, attitude, exclude_each_other, takes_room};
 use super::fault::unsound;
 use super::overlap::Obstacle;
 use super::surface::{Figure, Surface};
@@ -183,7 +183,8 @@ impl Passages {
         self.next = relocations.last().map_or(self.next, |last| self.next.max(last.number + 1));
         let (mut now, mut ways, mut found) = (BTreeMap::new(), Vec::new(), Ways::default());
         // The way of a body without a finite pose cannot be tested. `Audit` reports such a body.
-        for entity in state.entities.iter().filter(|entity| unsound(entity).is_none()) {
+        let solid = state.entities.iter().filter(|entity| takes_room(entity));
+        for entity in solid.filter(|entity| unsound(entity).is_none()) {
             let known = self.before.get(&entity.id);
             let entry = match known.filter(|(seen, _)| seen.is_as(entity)) {
                 Some(unmoved) => Some(unmoved.clone()),
@@ -310,7 +311,14 @@ impl Passages {
         ways: &[Way],
     ) -> Option<EntityId> {
         let near = around(from, to);
-        let mut others = now.iter().filter(|(id, _)| **id != body);
+        // Two bodies that may pass through each other in one of the two states are not judged.
+        let own = [self.before.get(&body), now.get(&body)];
+        let keeps_out = |id: &EntityId| {
+            let theirs = [self.before.get(id), now.get(id)];
+            let both = own.into_iter().zip(theirs).filter_map(|(own, other)| own.zip(other));
+            both.into_iter().all(|(own, other)| exclude_each_other(&own.0.entity, &other.0.entity))
+        };
+        let mut others = now.iter().filter(|(id, _)| **id != body && keeps_out(id));
         let through = others.find(|(id, (seen, anchor))| {
             let Some((before, left)) = self.before.get(id) else { return false };
             let reach = before.figure.bounds().union(*seen.figure.bounds());

@@ -7,7 +7,7 @@ use glam::DVec3;
 use obsp::geometry::Aabb;
 
 pub(crate) use dynamics::WEIGHTLESS;
-pub(crate) use entity::{Entity, Record, SearchState, SleepState, Stopped};
+pub(crate) use entity::{Entity, Outside, Record, SearchState, SleepState, Stopped};
 
 use crate::bodies::dynamics::Dynamics;
 use crate::bodies::guard::Placement;
@@ -16,6 +16,7 @@ use crate::bodies::roles::{PlayerBody, Role};
 use crate::collision::grid::Grid;
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
+use crate::traits::{Attachment, CollisionLayers};
 
 /// Maximum number of entities per match. Encodings of entities must provide for this many slots.
 pub const MAX_ENTITIES: usize = 4096;
@@ -147,13 +148,15 @@ impl Entities {
         let mut entity = Entity {
             id,
             role,
+            layers: CollisionLayers::default(),
             shape,
             velocity: DVec3::ZERO,
             angular: DVec3::ZERO,
             dynamics: Dynamics::default(),
             sleep: SleepState::default(),
             record: Record::default(),
-            taken_out: false,
+            visible: true,
+            outside: Outside::Waits,
             placed: None,
         };
         entity.reset_sleep();
@@ -219,6 +222,13 @@ impl Entities {
         self.get(slot).map_or(Mobility::Absent, Entity::mobility)
     }
 
+    /// The carriers of an entity, the nearest first. There are never more than one beyond the longest
+    /// chain.
+    pub(crate) fn carriers(&self, id: EntityId) -> Vec<EntityId> {
+        let carrier = |id: &EntityId| Some(self.find(*id)?.attachment()?.to);
+        std::iter::successors(carrier(&id), carrier).take(Attachment::MAX_CHAIN + 1).collect()
+    }
+
     /// Moves an entity to a place that the guard found free.
     pub(crate) fn commit(&mut self, slot: u16, placement: Placement) {
         let range = self.grid.range(placement.bounds());
@@ -226,6 +236,7 @@ impl Entities {
             return;
         };
         entity.shape = placement.shape();
+        entity.outside = Outside::Waits;
         let before = entity.placed.replace((placement, range)).map(|(_, range)| range);
         if let Some(before) = before.filter(|&before| before != range) {
             self.grid.remove(slot, before);

@@ -12,6 +12,7 @@ mod advance;
 mod beyond_search;
 mod flight;
 mod placement;
+mod seeker;
 mod stops;
 
 use obsp::Clearance;
@@ -27,6 +28,7 @@ use crate::context::StepContext;
 pub(crate) use advance::{Advance, NEGLIGIBLE_SHARE, Proposal};
 pub(crate) use flight::{Flight, Stop};
 pub(crate) use placement::Placement;
+pub(crate) use seeker::Seeker;
 
 /// The present map, shapes and entities, against which every check is made.
 #[derive(Clone, Copy)]
@@ -51,13 +53,12 @@ impl<'a> Space<'a> {
         Some(Body::standing(self.shape(placement.shape()), *placement.pose()))
     }
 
-    /// Checks a pose without a motion. `None` if anything except the entity in slot `ignored` is
-    /// within the margin.
+    /// Checks a pose without a motion. `None` if anything that the seeker meets is within the margin.
     pub(crate) fn place(
         &self,
         shape: ShapeId,
         pose: Pose,
-        ignored: Option<u16>,
+        seeker: Seeker,
         context: &mut StepContext,
     ) -> Option<Placement> {
         // A number that is not finite lies in no box, so a pose with such a number would count as
@@ -82,27 +83,43 @@ impl<'a> Space<'a> {
         if size.is_none() {
             self.visit_solids(&bounds, |_, solid| check(solid));
         }
-        self.visit_entities(&bounds, ignored, &mut |_, other| check(other));
+        self.visit_entities(&bounds, seeker, &mut |_, other| check(other));
         free.then(|| self.placement(shape, pose))
+    }
+
+    /// Whether an entity, where it is, keeps the margin from all entities that the seeker meets.
+    pub(crate) fn is_clear_of(
+        &self,
+        entity: &Entity,
+        seeker: Seeker,
+        context: &mut StepContext,
+    ) -> bool {
+        let Some(body) = self.standing(entity) else { return true };
+        let mut clear = true;
+        let bounds = body.speedbox().inflated(MARGIN);
+        self.visit_entities(&bounds, seeker, &mut |_, other| {
+            clear = clear && are_apart(&body, &other, MARGIN, context);
+        });
+        clear
     }
 
     /// Checks a saved pose, which the guard had found free before it was saved. `None` if the body
     /// would overlap anything in this pose. The margin is not required, because rounding may have
     /// taken some of it.
-    pub(crate) fn restore(&self, shape: ShapeId, pose: Pose) -> Option<Placement> {
+    pub(crate) fn restore(&self, shape: ShapeId, pose: Pose, seeker: Seeker) -> Option<Placement> {
         let placement = self.placement(shape, pose.of_unit_length()?);
-        (!self.overlaps_at(&placement, None)).then_some(placement)
+        (!self.overlaps_at(&placement, seeker)).then_some(placement)
     }
 
     /// Whether an entity overlaps something at its present place. A checked motion leads to no
     /// overlap, but rounding may.
     pub(crate) fn overlaps(&self, entity: &Entity) -> bool {
-        let own = Some(entity.id.slot);
+        let own = Seeker::of(entity);
         entity.placement().is_some_and(|placement| self.overlaps_at(placement, own))
     }
 
-    /// Whether the placement overlaps anything except the entity in slot `ignored`.
-    fn overlaps_at(&self, placement: &Placement, ignored: Option<u16>) -> bool {
+    /// Whether the placement overlaps anything that the seeker meets.
+    fn overlaps_at(&self, placement: &Placement, seeker: Seeker) -> bool {
         let body = Body::standing(self.shape(placement.shape()), *placement.pose());
         let size = self.shape(placement.shape()).size;
         let mut inside =
@@ -112,7 +129,7 @@ impl<'a> Space<'a> {
         if size.is_none() {
             self.visit_solids(placement.bounds(), |_, solid| check(solid));
         }
-        self.visit_entities(placement.bounds(), ignored, &mut |_, other| check(other));
+        self.visit_entities(placement.bounds(), seeker, &mut |_, other| check(other));
         inside
     }
 
@@ -124,16 +141,16 @@ impl<'a> Space<'a> {
         });
     }
 
-    /// Calls `each` with every placed entity except `ignored` whose box touches `bounds`, in
-    /// ascending order of slot.
+    /// Calls `each` with every placed entity that the seeker meets and whose box touches `bounds`,
+    /// in ascending order of slot.
     pub(crate) fn visit_entities(
         &self,
         bounds: &Aabb,
-        ignored: Option<u16>,
+        seeker: Seeker,
         each: &mut dyn FnMut(u16, Body<'a>),
     ) {
         let mut near = Vec::new();
-        self.entities_touching(bounds, ignored, &mut near);
+        self.entities_touching(bounds, seeker, &mut near);
         for entity in near.iter().filter_map(|&slot| self.entities.get(slot)) {
             if let Some(body) = self.standing(entity) {
                 each(entity.id.slot, body);
@@ -141,19 +158,13 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Writes to `found` the ascending slots of the placed entities, except `ignored`, whose box
-    /// touches `bounds`.
-    pub(crate) fn entities_touching(
-        &self,
-        bounds: &Aabb,
-        ignored: impl Into<Option<u16>>,
-        found: &mut Vec<u16>,
-    ) {
-        let ignored = ignored.into();
+    /// Writes to `found` the ascending slots of the placed entities that the seeker meets and whose
+    /// box touches `bounds`.
+    pub(crate) fn entities_touching(&self, bounds: &Aabb, seeker: Seeker, found: &mut Vec<u16>) {
         self.entities.near(bounds, found);
         found.retain(|&slot| {
-            let placement = self.entities.get(slot).and_then(Entity::placement);
-            Some(slot) != ignored && placement.is_some_and(|p| p.bounds().overlaps(bounds))
+            let met = self.entities.get(slot).filter(|entity| seeker.meets(entity));
+            met.and_then(Entity::placement).is_some_and(|p| p.bounds().overlaps(bounds))
         });
     }
 }

@@ -79,7 +79,7 @@ mod tests {
     use obsp::model::shipped;
 
     use super::*;
-    use crate::bodies::guard::Space;
+    use crate::bodies::guard::{Seeker, Space};
     use crate::bodies::roles::Role;
     use crate::collision::pose::Pose;
     use crate::collision::shape::Shapes;
@@ -101,7 +101,8 @@ mod tests {
             let place = DVec3::new(f64::from(index % 20), f64::from(index / 20), 1.0);
             let position = place * 80.0 - DVec3::new(800.0, 800.0, 0.0);
             let space = Space { map: &map, shapes: &shapes, entities: &entities };
-            let placement = space.place(crates, Pose::at(position), None, &mut context).unwrap();
+            let placement =
+                space.place(crates, Pose::at(position), Seeker::QUERY, &mut context).unwrap();
             let id = entities.insert(Role::Prop(ModelId(0)), crates).unwrap();
             entities.commit(id.slot, placement);
         }

@@ -2,10 +2,11 @@
 //! missile, cargo, or a kinematic body. The rules that change the roles are in `players` and
 //! `missiles`.
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
 use crate::collision::shape::Shapes;
+use crate::conventions::turn;
 use crate::state::{EntityId, ModelId, MovementId, Posture};
 
 /// The role of an entity in the match.
@@ -79,6 +80,13 @@ pub struct Walker {
     pub jump_held: bool,
     /// The set of movement parameters by which the player moves.
     pub movement: MovementId,
+}
+
+impl Walker {
+    /// The heading about +Z.
+    pub(crate) fn heading(&self) -> DQuat {
+        turn(f64::from(self.yaw) * (std::f64::consts::TAU / 65536.0))
+    }
 }
 
 /// The state of a hovertank that lasts from tick to tick, besides position and

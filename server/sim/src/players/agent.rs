@@ -6,7 +6,7 @@ use obsp::geometry::Aabb;
 use obsp::{Clearance, SizeId, Trace};
 
 use crate::bodies::entities::Entity;
-use crate::bodies::guard::Space;
+use crate::bodies::guard::{Seeker, Space};
 use crate::bodies::mobility::Mobility;
 use crate::collision::cascade::{Body, Candidates, first_impact, least_gap};
 use crate::collision::distances::{LEAST_CLEARANCE, MARGIN, REST_GAP};
@@ -50,10 +50,11 @@ const IN_REACH: f64 = 36.0;
 /// player's crate. A player who can get farther has a longer reach.
 const IN_REACH_OF_DRIVERS: f64 = 96.0;
 
-/// All bodies at their present places, except the player in a slot.
+/// All bodies at their present places that a player may meet.
 pub(crate) struct LiveBodies<'a> {
     space: Space<'a>,
     slot: u16,
+    seeker: Seeker,
     /// All bodies that touch this box are in `near`. They are collected once, because a player
     /// sweeps about ten times a tick.
     reach: Aabb,
@@ -62,11 +63,11 @@ pub(crate) struct LiveBodies<'a> {
 }
 
 impl<'a> LiveBodies<'a> {
-    /// The bodies near the player in `slot`, whose box is `bounds`.
+    /// The bodies near a player whose box is `bounds`.
     /// The tick has `seconds`, in which the player gets no farther than `farthest` units.
     pub(crate) fn new(
         space: Space<'a>,
-        slot: u16,
+        player: &Entity,
         bounds: &Aabb,
         (seconds, farthest): (f64, f64),
     ) -> Self {
@@ -74,7 +75,8 @@ impl<'a> LiveBodies<'a> {
         let reach = if has_drivers { IN_REACH_OF_DRIVERS.max(farthest) } else { IN_REACH };
         let reach = bounds.inflated(reach);
         let mut near = Vec::new();
-        space.visit_entities(&reach, Some(slot), &mut |other, body| {
+        let (slot, seeker) = (player.id.slot, Seeker::of(player));
+        space.visit_entities(&reach, seeker, &mut |other, body| {
             near.push((other, body.speedbox(), body));
         });
         let mut drivers = Vec::new();
@@ -85,7 +87,7 @@ impl<'a> LiveBodies<'a> {
             let loads = near.iter().filter_map(|&(slot, ..)| load(&space, slot)).collect();
             add_loads(&mut drivers, loads, seconds);
         }
-        Self { space, slot, reach, near, drivers }
+        Self { space, slot, seeker, reach, near, drivers }
     }
 }
 
@@ -95,7 +97,7 @@ impl<'a> NearbyBodies<'a> for LiveBodies<'a> {
             let touched = self.near.iter().filter(|(_, around, _)| around.overlaps(bounds));
             touched.for_each(|(slot, _, body)| each(*slot, body));
         } else {
-            self.space.visit_entities(bounds, Some(self.slot), &mut |slot, body| each(slot, &body));
+            self.space.visit_entities(bounds, self.seeker, &mut |slot, body| each(slot, &body));
         }
     }
 

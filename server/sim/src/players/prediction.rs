@@ -25,6 +25,7 @@ use crate::players::movement::{Encounters, PlayerMotion};
 use crate::players::walk::{PlayerSurroundings, shove_speed};
 use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, Kind, ModelId};
+use crate::traits::CollisionLayers;
 pub use predicted_bodies::{Moving, PredictedBodies};
 pub use tank::DrivenTank;
 
@@ -46,7 +47,8 @@ pub use tank::DrivenTank;
 /// let mut others = world.state().entities;
 /// others.retain(|other| other.id != player);
 /// let run = Command { forward: 127, ..Command::default() };
-/// let by = (world.seconds(), world.movement_sets());
+/// let layers = world.layers(player).expect("the player is in the match");
+/// let by = (world.seconds(), world.movement_sets(), layers);
 /// let predicted = predictor.step(motion, run, by, &mut others, &[]);
 /// world.step(&[(player, run)]);
 /// assert_eq!(world.player_motion(player), Some(predicted.motion));
@@ -110,7 +112,7 @@ impl Predictor {
     /// The motion of a player after a tick of `seconds` with `command`. `others` are the other
     /// bodies when the tick begins, without the player. `own` names those of `others` that the
     /// player has set in motion. `movement` are the server's sets of parameters, of which the motion
-    /// names one.
+    /// names one, and `layers` are the player's.
     ///
     /// The motion is not changed if the tick is not above 0 seconds or is longer than 1 second, if
     /// a parameter is out of its range, or if the motion is not valid ([`PlayerMotion::is_sound`]).
@@ -119,7 +121,7 @@ impl Predictor {
         &self,
         motion: PlayerMotion,
         command: Command,
-        (seconds, movement): (f64, &MovementSets),
+        (seconds, movement, layers): (f64, &MovementSets, CollisionLayers),
         others: &mut [EntityState],
         own: &[EntityId],
     ) -> Predicted {
@@ -130,7 +132,7 @@ impl Predictor {
         let mut encounters = Encounters::default();
         let parameters = movement.get(motion.walker.movement);
         let reach = parameters.reach(motion.velocity, seconds);
-        let crowd = KnownBodies::new(self, others, own, &motion, (seconds, reach));
+        let crowd = KnownBodies::new(self, others, own, (&motion, layers), (seconds, reach));
         let memory = PlaneCache::new(&mut context);
         let mut around = PlayerSurroundings::new(&self.arena, crowd, memory);
         let by = (seconds, parameters);
@@ -155,14 +157,14 @@ impl Predictor {
     }
 
     /// The bodies that the player shoves (`own`) and the `bodies` near them, to be moved by
-    /// [`Predictor::advance`].
+    /// [`Predictor::advance`]. The player moves as the motion says, and has these layers.
     pub fn predicted_bodies(
         &self,
         own: &[EntityId],
         bodies: &[Moving],
-        motion: &PlayerMotion,
+        player: (&PlayerMotion, CollisionLayers),
     ) -> PredictedBodies {
-        PredictedBodies::new(self, own, bodies, motion)
+        PredictedBodies::new(self, own, bodies, player)
     }
 
     /// Moves predicted bodies by a tick of `seconds` with the server's own solver and guard.
@@ -302,13 +304,16 @@ impl<'a> KnownBodies<'a> {
         predictor: &'a Predictor,
         others: &'a [EntityState],
         own: &'a [EntityId],
-        motion: &PlayerMotion,
+        (motion, layers): (&PlayerMotion, CollisionLayers),
         (seconds, farthest): (f64, f64),
     ) -> Self {
         let player = predictor.player(motion);
         let here = player.speedbox();
         let reach = here.inflated(farthest);
         let body = |other: &EntityState| {
+            if !other.traits.is_solid() || !layers.may_meet(other.traits.layers) {
+                return None;
+            }
             let radius = predictor.arena.shapes[predictor.shape(other)?].radius;
             let around = Aabb::from_centre(other.position, DVec3::splat(radius));
             if !around.overlaps(&reach) {

@@ -8,6 +8,7 @@ use obsp::model::BodyKind;
 use crate::arena::Arena;
 use crate::arena::triggers::Effect;
 use crate::bodies::entities::Entities;
+use crate::bodies::guard::Seeker;
 use crate::bodies::roles::Walker;
 use crate::bodies::sleep;
 use crate::collision::cascade::{Body, first_impact};
@@ -177,7 +178,7 @@ pub(crate) fn step(
     let reach = parameters.reach(motion.velocity, seconds);
     let mut around = PlayerSurroundings::new(
         arena,
-        LiveBodies::new(space, slot, before.bounds(), (seconds, reach)),
+        LiveBodies::new(space, entity, before.bounds(), (seconds, reach)),
         memory,
     );
     let by = (seconds, parameters);
@@ -185,7 +186,7 @@ pub(crate) fn step(
     let pushed = around.pushed;
     let shape = arena.shapes.of_posture(moved.walker.posture);
     let pose = Pose::at(moved.position.as_dvec3());
-    let placement = space.place(shape, pose, Some(slot), context);
+    let placement = space.place(shape, pose, Seeker::of(entity), context);
     let overlaps = placement.is_none() && space.overlaps(entity);
     if let Some(entity) = entities.get_mut(slot) {
         entity.velocity = moved.velocity.as_dvec3();

@@ -9,7 +9,7 @@ use super::At;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{Pair, find};
 use crate::bodies::entities::Entities;
-use crate::bodies::guard::Space;
+use crate::bodies::guard::{Seeker, Space};
 use crate::bodies::roles::Role;
 use crate::collision::pose::{Pose, is_speed, is_tick};
 use crate::collision::shape::Shapes;
@@ -114,7 +114,8 @@ impl ContactSearch {
                 return None;
             }
             let pose = Pose::known(position, orientation)?;
-            let placement = self.space(&entities).place(shape, pose, None, &mut context)?;
+            let placement =
+                self.space(&entities).place(shape, pose, Seeker::QUERY, &mut context)?;
             let id = entities.insert(Role::Prop(thing.model), shape)?;
             entities.commit(id.slot, placement);
             let entity = entities.find_mut(id)?;

@@ -63,6 +63,10 @@ impl Heat {
             for &other in near.iter().filter(|&&other| usize::from(other) > index) {
                 let entities = [&state.entities[index], &state.entities[usize::from(other)]];
                 let both_rest = entities.iter().all(|entity| entity.asleep);
+                let [own, others] = entities.map(|entity| entity.traits.layers);
+                if !own.may_meet(others) {
+                    continue;
+                }
                 if let (false, Some(second)) = (both_rest, &bodies[usize::from(other)])
                     && second.speedbox().overlaps(&around)
                 {
@@ -74,7 +78,11 @@ impl Heat {
         met
     }
 
+    /// The body of an entity that is solid.
     fn standing(&self, entity: &EntityState) -> Option<Body<'_>> {
+        if !entity.traits.is_solid() {
+            return None;
+        }
         let (shape, orientation) = match entity.kind {
             // A player's box never turns.
             Kind::Player { posture } => (self.shapes.of_posture(posture), glam::DQuat::IDENTITY),
@@ -93,6 +101,7 @@ mod tests {
 
     use super::*;
     use crate::state::{EntityId, ModelId};
+    use crate::traits::Traits;
 
     #[test]
     fn nearer_pairs_are_decided_by_later_stages_and_sleeping_pairs_are_left_out() {
@@ -106,6 +115,7 @@ mod tests {
             orientation: DQuat::IDENTITY,
             velocity: DVec3::ZERO,
             asleep,
+            traits: Traits::default(),
         };
         let entities = vec![
             prop(1, 0.0, false),

@@ -6,11 +6,12 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::dynamics::{BodyMass, BodyParameters, OwnDynamics, Wrench};
-use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::entities::{Entities, Entity, Outside};
 use crate::bodies::roles::{Kinematic, Missile, PlayerBody, Role};
 use crate::conventions::GRAVITY;
 use crate::players::history::PositionHistory;
 use crate::state::EntityId;
+use crate::traits::{Attachment, CollisionLayers, Traits};
 
 /// Number of bytes that are collected before they are hashed. Hashing eight bytes alone takes
 /// several times as long as hashing them among others.
@@ -66,6 +67,7 @@ pub(super) fn digest(
         add_id(&mut hash, entity.id);
         add_role(&mut hash, &entity.role, entity.sleep.held);
         add_body(&mut hash, entity);
+        add_traits(&mut hash, entity);
     }
     if !entities.agents().is_empty() {
         hash.update(&(entities.agents().len() as u64).to_le_bytes());
@@ -151,6 +153,33 @@ fn add_body(hash: &mut Hash, entity: &Entity) {
     if let Some(own) = entity.dynamics.own() {
         add_dynamics(hash, own);
     }
+}
+
+/// Adds the traits of an entity that are not the usual ones.
+fn add_traits(hash: &mut Hash, entity: &Entity) {
+    let Traits { layers, visible, .. } = entity.traits();
+    if layers != CollisionLayers::default() {
+        hash.update(b"layers");
+        hash.update(&layers.layers.to_le_bytes());
+        hash.update(&layers.mask.to_le_bytes());
+    }
+    if !visible {
+        hash.update(b"hidden");
+    }
+    let pose = match entity.outside {
+        Outside::Waits | Outside::TakenOut => return,
+        Outside::Intangible(pose) => pose,
+        Outside::Attached(Attachment { to, offset, rotation }, pose) => {
+            hash.update(b"attached");
+            add_id(hash, to);
+            add_numbers(hash, &offset.to_array());
+            add_numbers(hash, &rotation.to_array());
+            pose
+        }
+    };
+    hash.update(b"intangible");
+    add_numbers(hash, &pose.position.to_array());
+    add_numbers(hash, &pose.orientation.to_array());
 }
 
 /// Adds the parameters and forces that a body has of its own.

@@ -4,6 +4,7 @@ use glam::{DQuat, DVec3};
 use obsp::clip_to_extent;
 use obsp::model::BodyKind;
 
+use super::operations::NEWCOMER;
 use super::{Step, World};
 use crate::bodies::entities::Entity;
 use crate::bodies::roles::{Missile, MissileMotion, Role};
@@ -56,7 +57,7 @@ impl World {
             return Err(PlaceError::NotFinite);
         }
         let pose = self.checked_pose(position, DQuat::IDENTITY)?;
-        let placement = self.place(shape, pose, None).ok_or(PlaceError::NoRoom)?;
+        let placement = self.free_place(shape, pose, NEWCOMER).ok_or(PlaceError::NoRoom)?;
         let inserted = self.entities.insert(Role::Missile(Missile { model, motion }), shape);
         let id = inserted.ok_or(PlaceError::Full)?;
         self.entities.commit(id.slot, placement);

@@ -6,8 +6,8 @@ use glam::{DQuat, DVec3};
 
 use super::{AddPlayerError, World};
 use crate::arena::spawn;
-use crate::bodies::entities::Entity;
-use crate::bodies::guard::Placement;
+use crate::bodies::entities::{Entity, Outside};
+use crate::bodies::guard::{Placement, Seeker};
 use crate::bodies::impulse::ImpulseBody;
 use crate::bodies::roles::Role;
 use crate::bodies::sleep;
@@ -18,6 +18,7 @@ use crate::place_error::PlaceError;
 use crate::players::hovertank;
 use crate::players::walk::PLAYER_MASS;
 use crate::state::{EntityId, ModelId, PlayerKind, Posture};
+use crate::traits::CollisionLayers;
 
 /// Highest speed that a game can give a body, in units per second: five times a rocket's speed. In
 /// a tick of 1/60 s such a body moves 75 units.
@@ -29,6 +30,9 @@ const MAX_IMPULSE: f64 = 1e9;
 
 /// Maximum coordinate of the point at which an impulse acts, in units.
 pub(super) const MAX_ARM: f64 = 1e6;
+
+/// An entity that comes into the match gets the usual layers.
+pub(super) const NEWCOMER: Seeker = Seeker::newcomer(CollisionLayers::DEFAULT);
 
 /// Distance beyond the bounds of the map, in units, up to which something may be placed.
 const AROUND: f64 = 1024.0;
@@ -69,7 +73,7 @@ impl World {
     ) -> Result<EntityId, PlaceError> {
         let shape = self.arena.shapes.of_model(model).ok_or(PlaceError::NoSuchModel)?;
         let pose = self.checked_pose(position, orientation)?;
-        let placement = self.place(shape, pose, None).ok_or(PlaceError::NoRoom)?;
+        let placement = self.free_place(shape, pose, NEWCOMER).ok_or(PlaceError::NoRoom)?;
         self.insert_body(model, placement)
     }
 
@@ -86,7 +90,7 @@ impl World {
     ) -> Result<EntityId, PlaceError> {
         let shape = self.arena.shapes.of_model(model).ok_or(PlaceError::NoSuchModel)?;
         let pose = self.checked_pose(position, orientation)?;
-        let placement = self.nearest(shape, pose).ok_or(PlaceError::NoRoom)?;
+        let placement = self.nearest(shape, pose, NEWCOMER).ok_or(PlaceError::NoRoom)?;
         self.insert_body(model, placement)
     }
 
@@ -98,6 +102,7 @@ impl World {
     pub fn remove(&mut self, id: EntityId) -> Result<(), PlaceError> {
         let body = self.entities.find(id).filter(|entity| entity.player().is_none());
         body.ok_or(PlaceError::NoSuchEntity)?;
+        self.detach_all_from(id);
         sleep::remove(&mut self.entities, id);
         self.forget_strikes(id.slot);
         Ok(())
@@ -116,11 +121,12 @@ impl World {
     ) -> Result<(), PlaceError> {
         let entity = self.placed(id)?;
         let (shape, on_foot) = (entity.shape, entity.walker().is_some());
+        let seeker = Seeker::of(entity);
         let mut pose = self.checked_pose(position, orientation)?;
         if on_foot {
             pose = Pose::at(pose.position.as_vec3().as_dvec3());
         }
-        let placement = self.place(shape, pose, Some(id.slot)).ok_or(PlaceError::NoRoom)?;
+        let placement = self.free_place(shape, pose, seeker).ok_or(PlaceError::NoRoom)?;
         self.move_to(id, placement);
         Ok(())
     }
@@ -133,6 +139,7 @@ impl World {
     /// if there is no such player on foot in the world.
     pub fn set_posture(&mut self, id: EntityId, posture: Posture) -> Result<(), PlaceError> {
         let entity = self.placed(id)?;
+        let seeker = Seeker::of(entity);
         let walker = *entity.walker().ok_or(PlaceError::NoSuchEntity)?;
         let centre = entity.placement().ok_or(PlaceError::NoSuchEntity)?.pose().position;
         let rise = DVec3::Z * f64::from(self.arena.shapes.boxes.rise);
@@ -143,7 +150,7 @@ impl World {
         };
         let pose = Pose::at(moved.as_vec3().as_dvec3());
         let shape = self.arena.shapes.of_posture(posture);
-        let placement = self.place(shape, pose, Some(id.slot)).ok_or(PlaceError::NoRoom)?;
+        let placement = self.free_place(shape, pose, seeker).ok_or(PlaceError::NoRoom)?;
         self.move_to(id, placement);
         if let Some(walker) = self.entities.find_mut(id).and_then(Entity::walker_mut) {
             walker.posture = posture;
@@ -269,10 +276,11 @@ impl World {
             return Err(PlaceError::NoSuchEntity);
         }
         let left = entity.placement().copied();
+        self.detach_all_from(player);
         self.entities.withdraw(player.slot);
         self.announce(player.slot, left.map(|left| left.pose().position));
         if let Some(entity) = self.entities.find_mut(player) {
-            entity.taken_out = true;
+            entity.outside = Outside::TakenOut;
         }
         if let Some(left) = left {
             sleep::wake_around(&mut self.entities, left.bounds());
@@ -290,7 +298,7 @@ impl World {
         self.return_from_limbo(id.slot);
         let entity = self.entities.find_mut(id).ok_or(PlaceError::NoSuchEntity)?;
         // From now on the entity waits for room.
-        entity.taken_out = false;
+        entity.outside = Outside::Waits;
         entity.placement().map(|_| ()).ok_or(PlaceError::NoRoom)
     }
 
@@ -310,8 +318,8 @@ impl World {
             Some(_) => self.arena.shapes.of_posture(Posture::Standing),
             None => entity.shape,
         };
-        let orientation = entity.dynamics.kept();
-        let placement = self.nearest_rounded(shape, position, orientation)?;
+        let (orientation, seeker) = (entity.dynamics.kept(), Seeker::of(entity));
+        let placement = self.nearest_rounded(shape, position, orientation, seeker)?;
         self.settle_player_in(id.slot, placement, yaw);
         Ok(())
     }
@@ -330,19 +338,19 @@ impl World {
     ) -> Result<EntityId, PlaceError> {
         self.check_places()?;
         let (body, shape) = self.new_player(kind)?;
-        let placement = self.nearest_rounded(shape, position, DQuat::IDENTITY)?;
+        let placement = self.nearest_upright(shape, position)?;
         let id = self.entities.insert(Role::Player(body), shape).ok_or(PlaceError::Full)?;
         self.settle_player_in(id.slot, placement, yaw);
         Ok(id)
     }
 
-    /// [`World::nearest_rounded`], without rotation.
+    /// [`World::nearest_rounded`] for a newcomer, without rotation.
     pub(super) fn nearest_upright(
         &mut self,
         shape: ShapeId,
         position: DVec3,
     ) -> Result<Placement, PlaceError> {
-        self.nearest_rounded(shape, position, DQuat::IDENTITY)
+        self.nearest_rounded(shape, position, DQuat::IDENTITY, NEWCOMER)
     }
 
     /// The free place of `shape` that is nearest to `position`. The position is rounded to `f32`,
@@ -352,10 +360,11 @@ impl World {
         shape: ShapeId,
         position: DVec3,
         orientation: DQuat,
+        seeker: Seeker,
     ) -> Result<Placement, PlaceError> {
         let pose = self.checked_pose(position, orientation)?;
         let rounded = Pose { position: pose.position.as_vec3().as_dvec3(), ..pose };
-        self.nearest(shape, rounded).ok_or(PlaceError::NoRoom)
+        self.nearest(shape, rounded, seeker).ok_or(PlaceError::NoRoom)
     }
 
     fn insert_body(
@@ -371,21 +380,21 @@ impl World {
     }
 
     /// The placement of `shape` at `pose`, if the place is free.
-    pub(super) fn place(
+    pub(super) fn free_place(
         &mut self,
         shape: ShapeId,
         pose: Pose,
-        ignored: Option<u16>,
+        seeker: Seeker,
     ) -> Option<Placement> {
         let Self { arena, entities, context, .. } = self;
-        arena.space(entities).place(shape, pose, ignored, context)
+        arena.space(entities).place(shape, pose, seeker, context)
     }
 
     /// The free place of `shape` that is nearest to `pose`.
-    fn nearest(&mut self, shape: ShapeId, pose: Pose) -> Option<Placement> {
+    fn nearest(&mut self, shape: ShapeId, pose: Pose, seeker: Seeker) -> Option<Placement> {
         let Self { arena, entities, context, .. } = self;
         let space = arena.space(entities);
-        spawn::nearest_free(&space, shape, pose, arena.sight, context)
+        spawn::nearest_free(&space, (shape, seeker), pose, arena.sight, context)
     }
 
     pub(super) fn checked_pose(
@@ -398,15 +407,16 @@ impl World {
         if near { Ok(pose) } else { Err(PlaceError::NoRoom) }
     }
 
-    /// The entity, if it is in the world.
-    fn placed(&self, id: EntityId) -> Result<&Entity, PlaceError> {
-        let entity = self.entities.find(id).filter(|entity| entity.placement().is_some());
-        entity.ok_or(PlaceError::NoSuchEntity)
+    /// The entity, if it is solid and in the world.
+    pub(super) fn placed(&self, id: EntityId) -> Result<&Entity, PlaceError> {
+        let entity = self.entities.find(id).filter(|entity| !entity.is_in_limbo());
+        let entity = entity.ok_or(PlaceError::NoSuchEntity)?;
+        entity.placement().map(|_| entity).ok_or(PlaceError::Intangible)
     }
 
     /// The entity, if it waits outside of the world.
     fn waiting_entity(&self, id: EntityId) -> Result<&Entity, PlaceError> {
-        let entity = self.entities.find(id).filter(|entity| entity.placement().is_none());
+        let entity = self.entities.find(id).filter(|entity| entity.is_in_limbo());
         entity.ok_or(PlaceError::NoSuchEntity)
     }
 
@@ -464,7 +474,7 @@ impl World {
     }
 
     /// Wakes a body. For a player on foot, records that the client cannot have predicted this.
-    fn disturb(&mut self, id: EntityId) {
+    pub(super) fn disturb(&mut self, id: EntityId) {
         if self.entities.find(id).is_some_and(|entity| entity.walker().is_some()) {
             if !self.pushed.contains(&id) {
                 self.pushed.push(id);

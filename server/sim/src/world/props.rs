@@ -6,6 +6,7 @@ use obsp::MapEntity;
 use obsp::model::EVERYDAY;
 
 use super::World;
+use super::operations::NEWCOMER;
 use crate::arena::LEFT;
 use crate::arena::spawn::{self, SpawnCandidates};
 use crate::bodies::entities::MAX_ENTITIES;
@@ -49,7 +50,7 @@ impl World {
         let pose = Pose::checked(origin, orientation).filter(|_| around.contains(origin));
         let sight = self.arena.sight;
         let found = self.insert_prop(id, |space, shape, context| {
-            spawn::nearest_free(space, shape, pose?, sight, context)
+            spawn::nearest_free(space, (shape, NEWCOMER), pose?, sight, context)
         });
         if !found {
             self.warnings.push(SetupWarning::NoRoom { origin, model: model.to_owned() });
@@ -72,7 +73,14 @@ impl World {
             let model = models[random.below(models.len() as u64) as usize];
             placed += u32::from(self.insert_prop(model, |space, shape, context| {
                 let candidates = SpawnCandidates { points: &points, places: &places, attempt: 0 };
-                spawn::scattered(space, &candidates, shape, standing, &mut random, context)
+                spawn::scattered(
+                    space,
+                    &candidates,
+                    (shape, NEWCOMER),
+                    standing,
+                    &mut random,
+                    context,
+                )
             }));
         }
         if placed < asked {

@@ -8,7 +8,7 @@ use obsp::geometry::{Aabb, ConvexSolid};
 use super::{Touch, World};
 use crate::arena::ray::{ClippedRay, RayEnd};
 use crate::bodies::entities::Entity;
-use crate::bodies::guard::Space;
+use crate::bodies::guard::{Seeker, Space};
 use crate::bodies::sleep::touches;
 use crate::collision::cascade::{Body, Candidates, least_gap};
 use crate::collision::pose::length;
@@ -73,7 +73,7 @@ impl World {
 
     /// The entities that wait outside of the world, in ascending order of slot.
     pub fn waiting(&self) -> Vec<EntityId> {
-        let waiting = self.entities.iter().filter(|entity| entity.placement().is_none());
+        let waiting = self.entities.iter().filter(|entity| entity.is_in_limbo());
         waiting.map(|entity| entity.id).collect()
     }
 
@@ -170,22 +170,52 @@ impl World {
         reach: f64,
         view_age: u16,
     ) -> RayHit {
+        self.cast_ray_as_seen_where(player, (from, direction, reach), view_age, |_| true)
+    }
+
+    /// A player's ray like that of [`World::cast_ray_as_seen`], from a point along a direction as
+    /// far as its reach, but without the entities for which `counts` is false.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use glam::DVec3;
+    /// # use obsp_sim::{Config, World};
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
+    /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// let shooter = world.join()?;
+    /// let own = world.layers(shooter).expect("the player is in the match");
+    /// let eye = world.entity(shooter).expect("there is a free spawn point").position;
+    /// // A shot that passes whatever the shooter passes.
+    /// let ray = (eye, DVec3::X, 1000.0);
+    /// let hit = world.cast_ray_as_seen_where(shooter, ray, 0, |id| world.may_meet(id, own));
+    /// assert!(hit.fraction <= 1.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cast_ray_as_seen_where(
+        &self,
+        player: EntityId,
+        (from, direction, reach): (DVec3, DVec3, f64),
+        view_age: u16,
+        counts: impl Fn(EntityId) -> bool,
+    ) -> RayHit {
         let Some(clipped) = ClippedRay::along(from, direction, reach) else {
             return RayHit::blind(from);
         };
         let ray = clipped.ray;
         let mut end = ray.in_world(&self.arena.map, self.arena.sight);
         let rewinds = view_age > 0;
-        let ignored = Some(player.slot);
-        self.space().visit_entities(&ray.bounds(&end), ignored, &mut |slot, body| {
-            let is_player = self.entities.get(slot).is_some_and(|other| other.player().is_some());
-            if !(rewinds && is_player) {
+        let seeker = Seeker::query_except(player.slot);
+        self.space().visit_entities(&ray.bounds(&end), seeker, &mut |slot, body| {
+            let Some(other) = self.entities.get(slot) else { return };
+            if !(rewinds && other.player().is_some()) && counts(other.id) {
                 ray.meet(&mut end, slot, &body);
             }
         });
         if rewinds {
             self.visit_players_as_seen(player, view_age, &mut |slot, body| {
-                ray.meet(&mut end, slot, &body);
+                if self.id_in(Some(slot)).is_some_and(&counts) {
+                    ray.meet(&mut end, slot, &body);
+                }
             });
         }
         self.ray_hit(&clipped, &end)
@@ -211,7 +241,7 @@ impl World {
             return found;
         }
         let bounds = Aabb::from_centre(point, DVec3::splat(radius));
-        self.space().visit_entities(&bounds, None, &mut |slot, body| {
+        self.space().visit_entities(&bounds, Seeker::QUERY, &mut |slot, body| {
             let middle = body.box_centre();
             if length(point - middle) < radius {
                 found.extend(self.id_in(Some(slot)).map(|id| (id, middle)));
@@ -243,7 +273,7 @@ impl World {
     /// that only touch it do not count.
     pub fn overlapping(&self, volume: &ConvexSolid) -> Vec<EntityId> {
         let (probe, mut found) = (Body::fixed(volume), Vec::new());
-        self.space().visit_entities(volume.bounds(), None, &mut |slot, body| {
+        self.space().visit_entities(volume.bounds(), Seeker::QUERY, &mut |slot, body| {
             if least_gap(&probe, &body, Candidates::ALL).is_none() {
                 found.extend(self.id_in(Some(slot)));
             }

@@ -6,7 +6,7 @@ use glam::DVec3;
 use super::World;
 use crate::arena::spawn::{self, SpawnCandidates};
 use crate::bodies::entities::Entity;
-use crate::bodies::guard::Placement;
+use crate::bodies::guard::{Placement, Seeker};
 use crate::bodies::roles::{PlayerBody, Role};
 use crate::bodies::sleep;
 use crate::event::WorldEvent;
@@ -15,7 +15,7 @@ use crate::state::Posture;
 impl World {
     /// Brings back all entities that found no place before.
     pub(super) fn bring_back_all(&mut self) {
-        let waits = |entity: &Entity| entity.placement().is_none() && !entity.taken_out;
+        let waits = |entity: &Entity| entity.waits_for_room();
         for slot in self.entities.slots_where(waits) {
             self.return_from_limbo(slot);
         }
@@ -27,11 +27,12 @@ impl World {
     pub(super) fn rescue(&mut self, slot: u16) {
         let Some(entity) = self.entities.get(slot) else { return };
         let Some(placement) = entity.placement().copied() else { return };
+        let seeker = Seeker::of(entity);
         self.entities.withdraw(slot);
         let Self { arena, entities, context, .. } = self;
         let space = arena.space(entities);
         let (shape, pose) = (placement.shape(), *placement.pose());
-        let nearest = spawn::nearest_free(&space, shape, pose, arena.sight, context);
+        let nearest = spawn::nearest_free(&space, (shape, seeker), pose, arena.sight, context);
         match nearest {
             Some(nearest) if nearest.pose() == placement.pose() => {
                 self.entities.commit(slot, nearest);
@@ -69,19 +70,20 @@ impl World {
         let space = arena.space(entities);
         let (points, places) = (&arena.spawn_points, arena.places());
         let candidates = SpawnCandidates { points, places, attempt: self.tick };
+        let seeker = Seeker::of(entity);
         let placement = match &entity.role {
             Role::Player(body) => {
                 let shape = match body {
                     PlayerBody::Box(_) => arena.shapes.of_posture(Posture::Standing),
                     PlayerBody::Hovertank(_) => entity.shape,
                 };
-                spawn::player_place(&space, &candidates, shape, context)
+                spawn::player_place(&space, &candidates, (shape, seeker), context)
             }
             Role::Missile(_) => None,
             Role::Prop(_) | Role::Kinematic(_) | Role::Cargo(_) => {
                 let orientation = entity.dynamics.kept();
-                let found =
-                    spawn::any_free(&space, &candidates, entity.shape, orientation, context);
+                let body = (entity.shape, seeker);
+                let found = spawn::any_free(&space, &candidates, body, orientation, context);
                 found.map(|placement| (placement, 0))
             }
         };
@@ -109,7 +111,6 @@ impl World {
             entity.velocity = DVec3::ZERO;
             entity.angular = DVec3::ZERO;
             entity.reset_sleep();
-            entity.taken_out = false;
             if let Some(walker) = entity.walker_mut() {
                 walker.posture = if standing { Posture::Standing } else { Posture::Crouching };
             }

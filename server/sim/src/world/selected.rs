@@ -10,6 +10,7 @@ use obsp::geometry::Aabb;
 use super::World;
 use super::queries::RayHit;
 use crate::arena::ray::{ClippedRay, RayEnd};
+use crate::bodies::guard::Seeker;
 use crate::collision::nearest::nearest_on;
 use crate::state::EntityId;
 
@@ -50,7 +51,7 @@ impl World {
         let Some(clipped) = ClippedRay::between(from, to) else { return RayHit::blind(from) };
         let ray = clipped.ray;
         let mut end = ray.in_world(&self.arena.map, self.arena.sight);
-        self.space().visit_entities(&ray.bounds(&end), None, &mut |slot, body| {
+        self.space().visit_entities(&ray.bounds(&end), Seeker::QUERY, &mut |slot, body| {
             if self.id_in(Some(slot)).is_some_and(&counts) {
                 ray.meet(&mut end, slot, &body);
             }
@@ -92,13 +93,17 @@ impl World {
         let in_world = ray.in_world(&self.arena.map, self.arena.sight);
         let mut ends: Vec<RayEnd> = Vec::new();
         if !in_world.start_solid {
-            self.space().visit_entities(&ray.bounds(&in_world), None, &mut |slot, body| {
-                if self.id_in(Some(slot)).is_some_and(&counts) {
-                    let mut end = in_world;
-                    ray.meet(&mut end, slot, &body);
-                    ends.extend(end.entity.is_some().then_some(end));
-                }
-            });
+            self.space().visit_entities(
+                &ray.bounds(&in_world),
+                Seeker::QUERY,
+                &mut |slot, body| {
+                    if self.id_in(Some(slot)).is_some_and(&counts) {
+                        let mut end = in_world;
+                        ray.meet(&mut end, slot, &body);
+                        ends.extend(end.entity.is_some().then_some(end));
+                    }
+                },
+            );
         }
         // The entities come in the order of their slots, which a stable sort keeps.
         ends.sort_by(|a, b| a.distance.total_cmp(&b.distance));
@@ -151,7 +156,7 @@ impl World {
         };
         let space = self.space();
         space.visit_solids(&bounds, |_, solid| meet(nearest_on(&solid, point), None));
-        space.visit_entities(&bounds, None, &mut |slot, body| {
+        space.visit_entities(&bounds, Seeker::QUERY, &mut |slot, body| {
             let entity = self.id_in(Some(slot));
             if entity.is_some_and(&counts) {
                 meet(nearest_on(&body, point), entity);

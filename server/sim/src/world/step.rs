@@ -89,6 +89,7 @@ impl World {
             &mut self.events,
             &mut self.context,
         );
+        self.follow_carriers();
     }
 
     /// Completes a step.
@@ -97,6 +98,7 @@ impl World {
         let displaced = step.moved.iter().filter(|(id, own)| self.player_motion(*id) != Some(*own));
         let displaced: Vec<_> = displaced.map(|(id, _)| *id).collect();
         self.pushed.extend(displaced);
+        self.follow_carriers();
         let entities = &self.entities;
         self.relocations.end_tick(|id| entities.find(id).is_some());
         self.history.remember(&self.entities);

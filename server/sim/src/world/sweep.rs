@@ -4,6 +4,7 @@ use glam::{DQuat, DVec3};
 use obsp::{ClippedSegment, clip_to_extent};
 
 use super::World;
+use crate::bodies::guard::Seeker;
 use crate::collision::cascade::{Body, first_impact};
 use crate::collision::distances::MARGIN;
 use crate::collision::pose::{Pose, unit};
@@ -218,7 +219,7 @@ impl World {
         };
         let reach = body.speedbox().inflated(MARGIN);
         self.space().visit_solids(&reach, |_, solid| meet(None, &solid));
-        self.space().visit_entities(&reach, None, &mut |slot, other| {
+        self.space().visit_entities(&reach, Seeker::QUERY, &mut |slot, other| {
             if self.id_in(Some(slot)).is_some_and(counts) {
                 meet(Some(slot), &other);
             }

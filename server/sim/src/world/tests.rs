@@ -9,9 +9,11 @@ mod emergency;
 mod islands;
 mod kinematic;
 mod kinematic_heaps;
+mod layers;
 mod missiles;
 mod overload;
 mod physics;
+mod presence;
 mod rows;
 mod save;
 mod selected;
@@ -19,10 +21,11 @@ mod set_up;
 
 use super::*;
 use crate::bodies::contact::PairIndex;
-use crate::bodies::guard::Placement;
+use crate::bodies::guard::{Placement, Seeker};
 use crate::bodies::sleep;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
+use crate::conventions::turn;
 use crate::state::ModelId;
 use crate::test_maps::{block, compiled, funnel};
 
@@ -60,7 +63,7 @@ impl World {
     /// more.
     fn free(&self, shape: ShapeId, position: DVec3, orientation: DQuat) -> Placement {
         let pose = Pose { position, orientation };
-        let found = self.space().place(shape, pose, None, &mut StepContext::default());
+        let found = self.space().place(shape, pose, Seeker::QUERY, &mut StepContext::default());
         found.expect("the place is free")
     }
 

@@ -8,6 +8,7 @@ use glam::DVec3;
 use super::World;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::{Entity, Stopped};
+use crate::bodies::guard::Seeker;
 use crate::bodies::sleep::{self, TOUCH};
 use crate::collision::cascade::Body;
 use crate::collision::cascade::deciding;
@@ -128,7 +129,7 @@ impl World {
         self.space().visit_solids(&around, |index, solid| {
             touching.extend(self.touch(entity, &body, Blocker::Solid(index), &solid));
         });
-        self.space().visit_entities(&around, Some(id.slot), &mut |slot, other| {
+        self.space().visit_entities(&around, Seeker::of(entity), &mut |slot, other| {
             touching.extend(self.touch(entity, &body, Blocker::Entity(slot), &other));
         });
         touching.sort_by(|a: &Touching, b| a.gap.total_cmp(&b.gap));

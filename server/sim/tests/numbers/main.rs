@@ -7,6 +7,7 @@
 mod extremes;
 mod far;
 mod predicted;
+mod presence;
 mod queries;
 #[allow(dead_code, reason = "each crate asks for rooms of other kinds")]
 #[path = "../../../../maps/tests/numbers/room.rs"]
@@ -307,9 +308,12 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
 fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
     let Scene { world, player, .. } = scene;
     match name {
-        "World::cast_ray" | "World::cast_ray_where" | "World::cast_ray_as_seen" => {
+        "World::cast_ray"
+        | "World::cast_ray_where"
+        | "World::cast_ray_as_seen"
+        | "World::cast_ray_as_seen_where" => {
             let from = vector(n, [0.0, -100.0, 17.0]);
-            let hit = if name != "World::cast_ray_as_seen" {
+            let hit = if !name.starts_with("World::cast_ray_as_seen") {
                 let to = vector(n, [300.0, -100.0, 17.0]);
                 let hit = world.cast_ray(from, to, None);
                 assert_eq!(hit.entity, world.cast_ray_where(from, to, |_| true).entity);
@@ -317,7 +321,11 @@ fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
             } else {
                 let (direction, reach) = (vector(n, [1.0, 0.0, 0.0]), n.f64(300.0));
                 let age = n.whole(16, u16::MAX.into()) as u16;
-                world.cast_ray_as_seen(*player, from, direction, reach, age)
+                let hit = world.cast_ray_as_seen(*player, from, direction, reach, age);
+                let ray = (from, direction, reach);
+                let same = world.cast_ray_as_seen_where(*player, ray, age, |_| true);
+                assert_eq!(hit.entity, same.entity);
+                hit
             };
             assert!((0.0..=1.0).contains(&hit.fraction), "{hit:?}");
             assert!(hit.at.is_finite() || !from.is_finite(), "{hit:?}");
@@ -459,7 +467,9 @@ fn no_public_function_panics_or_leaves_a_match_unsound_by_odd_numbers() {
         }
         exercise(name, 1, |numbers| {
             let mut changed = scene.clone();
-            let known = if change(name, &mut changed, numbers) {
+            let known = if change(name, &mut changed, numbers)
+                || presence::change(name, &mut changed, numbers)
+            {
                 goes_on(changed.world, &mut audit);
                 true
             } else {

@@ -2,8 +2,8 @@
 
 use glam::Vec3;
 use obsp_sim::{
-    Command, EntityId, EntityState, Kind, ModelId, MovementParameters, MovementSets, Moving,
-    PlayerMotion, Posture, Predictor, Walker,
+    CollisionLayers, Command, EntityId, EntityState, Kind, ModelId, MovementParameters,
+    MovementSets, Moving, PlayerMotion, Posture, Predictor, Traits, Walker,
 };
 
 use crate::extremes::{Numbers, exercise, functions};
@@ -38,7 +38,15 @@ fn moving(n: &mut Numbers, slot: u16, kind: Kind, at: [f64; 3]) -> Moving {
     let id = EntityId { slot, generation: 0 };
     let (position, orientation) = (vector(n, at), turn(n));
     let velocity = vector(n, [-10.0, 0.0, 0.0]);
-    let state = EntityState { id, kind, position, orientation, velocity, asleep: false };
+    let state = EntityState {
+        id,
+        kind,
+        position,
+        orientation,
+        velocity,
+        asleep: false,
+        traits: Traits::default(),
+    };
     Moving { state, spin: vector(n, [0.1; 3]) }
 }
 
@@ -58,7 +66,11 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
         "Predictor::with_body_gravity" => {
             let predictor = predictor.clone().with_body_gravity(n.f64(300.0));
             let body = moving(n, 1, prop, [100.0, 0.0, 70.0]);
-            let mut among = predictor.predicted_bodies(&[body.state.id], &[body], &motion(n));
+            let mut among = predictor.predicted_bodies(
+                &[body.state.id],
+                &[body],
+                (&motion(n), CollisionLayers::default()),
+            );
             predictor.advance(&mut among, &[], &motion(n), n.f64(1.0 / 60.0));
             among.bodies().for_each(|body| check(&body));
         }
@@ -76,7 +88,8 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
                 others[0].position.z -= 40.0;
                 others[0]
             }];
-            let by = (seconds, &MovementSets::from(parameters));
+            let layers = CollisionLayers::default();
+            let by = (seconds, &MovementSets::from(parameters), layers);
             let after = predictor.step(before, command, by, &mut others, &[]).motion;
             let was_sound = before.position.is_finite() && before.velocity.is_finite();
             let is_sound = after.position.is_finite() && after.velocity.is_finite();
@@ -92,7 +105,8 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
                 moving(n, 3, player, [40.0, 60.0, 28.05]),
             ];
             let own = [bodies[0].state.id];
-            let mut predicted = predictor.predicted_bodies(&own, &bodies, &before);
+            let mut predicted =
+                predictor.predicted_bodies(&own, &bodies, (&before, CollisionLayers::default()));
             predicted.shove(own[0], vector(n, [100.0, 0.0, 0.0]));
             let others = bodies.map(|body| body.state);
             for _ in 0..3 {

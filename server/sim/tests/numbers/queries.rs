@@ -7,7 +7,7 @@ use obsp::geometry::Aabb;
 use obsp_sim::audit::{Audit, Passages};
 use obsp_sim::query::{self, ContactSearch, Contacts, Cut, Heat, Passing, Solid, Thing, Way};
 use obsp_sim::{
-    EntityId, EntityState, Kind, ModelId, Posture, Relocation, Resolution, Stages, State,
+    EntityId, EntityState, Kind, ModelId, Posture, Relocation, Resolution, Stages, State, Traits,
 };
 
 use crate::extremes::Numbers;
@@ -22,6 +22,7 @@ fn state(n: &mut Numbers) -> State {
         orientation: turn(n),
         velocity: vector(n, [1.0; 3]),
         asleep: false,
+        traits: Traits::default(),
     });
     State { tick: 1, entities: entities.collect() }
 }

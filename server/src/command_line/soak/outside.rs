@@ -25,12 +25,13 @@ impl Outside {
         Self { bounds, places: BTreeMap::new() }
     }
 
-    /// Checks the places of all bodies. Returns the bodies that have just left the bounds, and
+    /// Checks the places of all solid bodies. Returns the bodies that have just left the bounds, and
     /// their last places within.
     pub fn see(&mut self, state: &State) -> Vec<(EntityId, DVec3)> {
         let mut left = Vec::new();
         let mut before = std::mem::take(&mut self.places);
-        for entity in &state.entities {
+        // A game may put a picture anywhere.
+        for entity in state.entities.iter().filter(|entity| entity.traits.is_solid()) {
             // Height does not count: a body that is thrown over a wall comes down.
             let position = entity.position.min(entity.position.with_z(self.bounds.max.z));
             let within = self.bounds.contains(position);
@@ -51,7 +52,7 @@ impl Outside {
 #[cfg(test)]
 mod tests {
     use glam::DQuat;
-    use obsp_sim::{EntityState, Kind, ModelId};
+    use obsp_sim::{EntityState, Kind, ModelId, Traits};
 
     use super::*;
 
@@ -68,6 +69,7 @@ mod tests {
                 orientation: DQuat::IDENTITY,
                 velocity: DVec3::ZERO,
                 asleep: false,
+                traits: Traits::default(),
             };
             outside.see(&State { tick: 0, entities: vec![entity] })
         };

@@ -130,7 +130,11 @@ impl Soak {
     /// How many props there are, and how many of them sleep.
     fn props(&self) -> (usize, usize) {
         let sleeps = |entity: &EntityState| match entity.kind {
-            Kind::Prop { model } if self.can_sleep[usize::from(model.0)] => Some(entity.asleep),
+            Kind::Prop { model }
+                if entity.traits.is_solid() && self.can_sleep[usize::from(model.0)] =>
+            {
+                Some(entity.asleep)
+            }
             _ => None,
         };
         let entities = &self.simulation.world().state().entities;

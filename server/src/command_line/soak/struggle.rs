@@ -44,7 +44,7 @@ impl Struggle {
 #[cfg(test)]
 mod tests {
     use glam::{DQuat, DVec3};
-    use obsp_sim::{EntityState, Kind, MovementParameters, Posture, State};
+    use obsp_sim::{EntityState, Kind, MovementParameters, Posture, State, Traits};
 
     use super::*;
 
@@ -60,6 +60,7 @@ mod tests {
             orientation: DQuat::IDENTITY,
             velocity: DVec3::ZERO,
             asleep: false,
+            traits: Traits::default(),
         };
         let state = State { tick: 0, entities: vec![entity] };
         for rate in [10, 30, 60, 128] {

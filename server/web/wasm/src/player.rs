@@ -173,7 +173,8 @@ impl Player {
             view::write_walker(id, position, &motion, out);
         }
         let vehicle = view.vehicle().filter(|_| own.is_none());
-        for entity in vehicle.into_iter().chain(view.entities()) {
+        let entities = vehicle.into_iter().chain(view.entities());
+        for entity in entities.filter(|entity| entity.traits.visible) {
             view::write_entity(&entity, out);
         }
         (own.is_some() || vehicle.is_some(), tick)

@@ -4,7 +4,7 @@ use glam::{DQuat, DVec3};
 use obsp_game::{Event, RunningMatch};
 use obsp_proto::effects::Effect;
 use obsp_recording::Playback;
-use obsp_sim::{EntityId, EntityState, Kind, PlayerMotion, Posture, World};
+use obsp_sim::{EntityId, EntityState, Kind, PlayerMotion, Posture, Traits, World};
 
 use crate::json;
 
@@ -18,13 +18,14 @@ const CROUCHING: u8 = 4;
 /// The flag of a player who waits to come back and is not in the world.
 const DEAD: u8 = 8;
 
-/// Appends the state of all entities, then of all dead players.
+/// Appends the state of all visible entities, then of all dead players.
 pub(crate) fn write_state(playback: &Playback, out: &mut Vec<u8>) {
     let game = playback.game();
     let state = game.world().state();
     let dead = playback.commands().iter().map(|(id, _)| *id);
     let dead = dead.filter(|id| !state.entities.iter().any(|entity| entity.id == *id));
-    let alive = state.entities.iter().map(|entity| numbers(game, entity));
+    let visible = state.entities.iter().filter(|entity| entity.traits.visible);
+    let alive = visible.map(|entity| numbers(game, entity));
     for number in alive.chain(dead.map(|id| waiting(game, id))).flatten() {
         out.extend(number.to_le_bytes());
     }
@@ -76,6 +77,7 @@ pub(crate) fn write_walker(
         orientation: DQuat::from_rotation_z(yaw),
         velocity: motion.velocity.as_dvec3(),
         asleep: false,
+        traits: Traits::default(),
     };
     write_entity(&entity, out);
 }

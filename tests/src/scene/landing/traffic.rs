@@ -86,7 +86,7 @@ fn heights(tank: &EntityState) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use glam::{DQuat, DVec3};
-    use obsp_sim::{EntityId, Kind, ModelId};
+    use obsp_sim::{EntityId, Kind, ModelId, Traits};
 
     use super::*;
 
@@ -98,6 +98,7 @@ mod tests {
             orientation: DQuat::IDENTITY,
             velocity: DVec3::from(velocity),
             asleep: false,
+            traits: Traits::default(),
         }
     }
 

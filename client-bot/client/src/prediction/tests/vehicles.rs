@@ -1,7 +1,7 @@
 //! Vehicles that no honest server would report, and vehicles predicted far ahead of the server.
 
 use glam::DQuat;
-use obsp_sim::{Kind, ModelId};
+use obsp_sim::{Kind, ModelId, Traits};
 
 use super::*;
 
@@ -17,6 +17,7 @@ fn body(slot: u16, kind: Kind, position: DVec3) -> EntityState {
         orientation: DQuat::IDENTITY,
         velocity: DVec3::ZERO,
         asleep: false,
+        traits: Traits::default(),
     }
 }
 

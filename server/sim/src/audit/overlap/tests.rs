@@ -6,6 +6,7 @@ use super::*;
 use crate::audit::Passages;
 use crate::state::{Kind, ModelId, Posture};
 use crate::test_maps::{block, compiled};
+use crate::traits::Traits;
 
 /// A floor at height zero, a wall of one unit across half of it, and a spawn
 /// point.
@@ -24,6 +25,7 @@ pub(in crate::audit) fn crate_at(slot: u16, position: DVec3) -> EntityState {
         orientation: DQuat::IDENTITY,
         velocity: DVec3::ZERO,
         asleep: false,
+        traits: Traits::default(),
     }
 }
 

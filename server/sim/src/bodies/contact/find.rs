@@ -54,8 +54,10 @@ pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) ->
     search.shared_out(&awake, context, |finder, range| {
         let mut lists = Lists::default();
         for at in range {
+            let own = &awake[at];
             let later = overlaps.after(at).iter().map(|&index| &awake[index as usize]);
-            finder.meet_all(&neighbourhood, &awake[at], later, &mut lists);
+            let later = later.filter(|other| own.entity.may_meet(other.entity));
+            finder.meet_all(&neighbourhood, own, later, &mut lists);
         }
     })
 }
@@ -202,6 +204,7 @@ mod tests {
     use obsp::model::shipped;
 
     use super::*;
+    use crate::bodies::guard::Seeker;
     use crate::bodies::roles::Role;
     use crate::collision::pose::Pose;
     use crate::random::Random;
@@ -225,7 +228,7 @@ mod tests {
                 let position = DVec3::from_array(place.map(near)) + DVec3::Z * 16.2;
                 let space = Space { map: &map, shapes: &shapes, entities: &entities };
                 let placement =
-                    space.place(crates, Pose::at(position), None, &mut context).unwrap();
+                    space.place(crates, Pose::at(position), Seeker::QUERY, &mut context).unwrap();
                 let id = entities.insert(Role::Prop(ModelId(0)), crates).unwrap();
                 entities.commit(id.slot, placement);
                 let entity = entities.find_mut(id).unwrap();

@@ -56,10 +56,10 @@ pub(super) struct Searcher<'a> {
 }
 
 impl Searcher<'_> {
-    /// Whether the boxes of the two bodies come within reach of each other.
+    /// Whether the two bodies may meet, and their boxes come within reach of each other.
     pub(super) fn may_meet(&self, other: &Self) -> bool {
         let reach = SPECULATIVE_DISTANCE + self.reach + other.reach;
-        self.bounds.inflated(reach).overlaps(&other.bounds)
+        self.entity.may_meet(other.entity) && self.bounds.inflated(reach).overlaps(&other.bounds)
     }
 }
 
@@ -196,7 +196,8 @@ impl<'a, 'c> Finder<'a, 'c> {
     /// Adds the pairs of a body and the entity in `slot`, which does not search for contacts.
     pub(super) fn meet_standing(&mut self, own: &Searcher<'a>, slot: u16) {
         let (search, blocker) = (self.search, Blocker::Entity(slot));
-        let Some(partner) = search.space.entities.get(slot) else { return };
+        let partner = search.space.entities.get(slot);
+        let Some(partner) = partner.filter(|other| own.entity.may_meet(other)) else { return };
         // A pair of two awake bodies is listed under the lower slot.
         if partner.mobility().is_guarded()
             && let Some(partner) = search.searcher(partner)

@@ -14,6 +14,7 @@ use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::counters::AwakeReason;
 use crate::state::EntityId;
+use crate::traits::{Attachment, CollisionLayers, Substance, Traits};
 
 /// One body. Its placement changes only by [`Entities::commit`](super::Entities::commit), which
 /// takes a checked [`Placement`].
@@ -21,6 +22,8 @@ use crate::state::EntityId;
 pub(crate) struct Entity {
     pub(crate) id: EntityId,
     pub(crate) role: Role,
+    /// Which other entities the entity may meet.
+    pub(crate) layers: CollisionLayers,
     /// The entity's shape. In limbo it is the shape that the entity will have when it comes back.
     pub(crate) shape: ShapeId,
     pub(crate) velocity: DVec3,
@@ -30,13 +33,28 @@ pub(crate) struct Entity {
     pub(crate) dynamics: Dynamics,
     pub(crate) sleep: SleepState,
     pub(crate) record: Record,
-    /// Whether a game keeps the entity out of the world. Such an entity stays in limbo, and does
-    /// not wait for a free place.
-    pub(crate) taken_out: bool,
+    /// Whether clients draw the entity.
+    pub(crate) visible: bool,
+    /// What the entity is while it has no placement.
+    pub(crate) outside: Outside,
     /// The placement, and the cells of the grid that the body covers. Not saved, because only the
     /// guard makes a placement.
     #[serde(skip)]
     pub(super) placed: Option<(Placement, CellRange)>,
+}
+
+/// What an entity without a placement is. To the guard, the solver and the grid it does not exist.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Outside {
+    /// In limbo, until there is a free place.
+    #[default]
+    Waits,
+    /// In limbo, until a game brings it back.
+    TakenOut,
+    /// A picture at a pose that its game has set.
+    Intangible(Pose),
+    /// A picture that follows its carrier. The pose is that at the end of the last tick.
+    Attached(Attachment, Pose),
 }
 
 /// The notes that one phase of a tick, or one tick, leaves on a body for the next.
@@ -138,6 +156,35 @@ impl Entity {
         self.placed.as_ref().map(|(placement, _)| placement)
     }
 
+    /// The traits of the entity.
+    pub(crate) fn traits(&self) -> Traits {
+        let substance = match (self.placement(), self.outside) {
+            (None, Outside::Intangible(_)) => Substance::Intangible,
+            (None, Outside::Attached(attachment, _)) => Substance::Attached(attachment),
+            _ => Substance::Solid,
+        };
+        Traits { layers: self.layers, visible: self.visible, substance }
+    }
+
+    /// How the entity follows its carrier, if it is attached to one.
+    pub(crate) fn attachment(&self) -> Option<Attachment> {
+        match (self.placement(), self.outside) {
+            (None, Outside::Attached(attachment, _)) => Some(attachment),
+            _ => None,
+        }
+    }
+
+    /// Whether the entity is in limbo.
+    pub(crate) fn is_in_limbo(&self) -> bool {
+        let is_picture = matches!(self.outside, Outside::Intangible(_) | Outside::Attached(..));
+        self.placement().is_none() && !is_picture
+    }
+
+    /// Whether the entity is in limbo, and waits for a free place.
+    pub(crate) fn waits_for_room(&self) -> bool {
+        self.placement().is_none() && self.outside == Outside::Waits
+    }
+
     /// The present state of the body, for a search for contacts; `None` in limbo.
     pub(crate) fn search_state(&self) -> Option<SearchState> {
         let pose = *self.placement()?.pose();
@@ -161,6 +208,11 @@ impl Entity {
     /// Whether the body is awake, and was asleep or elsewhere at the last search for contacts.
     pub(crate) fn has_woken(&self) -> bool {
         self.mobility().is_guarded() && self.record.searched_as != self.search_state()
+    }
+
+    /// Whether the two entities may meet. If not, they pass through each other.
+    pub(crate) fn may_meet(&self, other: &Self) -> bool {
+        self.layers.may_meet(other.layers)
     }
 
     /// Whether impulses move the body.

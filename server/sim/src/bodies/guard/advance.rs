@@ -21,6 +21,7 @@ use crate::collision::shape::ShapeId;
 use crate::collision::time_of_impact::{Impact, TimeOfImpact};
 use crate::context::StepContext;
 use crate::threads::{Threads, joined};
+use crate::traits::CollisionLayers;
 
 /// A body that completes no more than this share of its motion, or of its tick, is stuck: it was
 /// pressed against another body and hardly moved.
@@ -68,6 +69,7 @@ pub(crate) struct Advance {
 /// A body, the motion that it is to make, and how much of that motion is free.
 pub(super) struct MovingBody<'a> {
     pub(super) slot: u16,
+    pub(super) layers: CollisionLayers,
     /// How far the body moves beyond its free distance, in units; below zero if it stays within
     /// that distance.
     pub(super) excess_travel: f64,
@@ -238,6 +240,7 @@ impl Space<'_> {
                 travel,
                 since_search,
                 slot: proposal.slot,
+                layers: entity.layers,
                 shape: placement.shape(),
                 body,
                 seconds: proposal.seconds,

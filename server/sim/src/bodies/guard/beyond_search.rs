@@ -107,7 +107,8 @@ impl Space<'_> {
                 nearby.within(&own, self.entities, &mut near);
                 for j in near.iter().filter_map(|&slot| mover_of(slot)).filter(|&j| j != i) {
                     let other = &movers[j];
-                    if exceed_reach(movers[i].excess_travel, other.excess_travel)
+                    if movers[i].layers.may_meet(other.layers)
+                        && exceed_reach(movers[i].excess_travel, other.excess_travel)
                         && speedbox(other).overlaps(&own)
                     {
                         pairs.push([i.min(j), i.max(j)]);
@@ -163,7 +164,8 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
         let Space { map, entities, .. } = self.space;
         let (slot, excess, speedbox) = (mover.slot, mover.excess_travel, speedbox(mover));
         let touches = |entity: &Entity| {
-            exceed_reach(excess, entity.excess_travel())
+            mover.layers.may_meet(entity.layers)
+                && exceed_reach(excess, entity.excess_travel())
                 && entity.placement().is_some_and(|p| p.bounds().overlaps(&speedbox))
         };
         near.clear();
@@ -240,7 +242,7 @@ mod tests {
 
     use super::*;
     use crate::bodies::entities::Entities;
-    use crate::bodies::guard::{Advance, Proposal};
+    use crate::bodies::guard::{Advance, Proposal, Seeker};
     use crate::bodies::roles::Role;
     use crate::collision::pose::Pose;
     use crate::collision::shape::Shapes;
@@ -267,7 +269,7 @@ mod tests {
             for (x, moved) in crates {
                 let space = Space { map: &map, shapes: &shapes, entities: &entities };
                 let pose = Pose::at(DVec3::new(x, 0.0, 100.0));
-                let placement = space.place(shape, pose, None, &mut context).unwrap();
+                let placement = space.place(shape, pose, Seeker::QUERY, &mut context).unwrap();
                 let id = entities.insert(Role::Prop(ModelId(0)), shape).unwrap();
                 entities.commit(id.slot, placement);
                 let entity = entities.find_mut(id).unwrap();

@@ -6,7 +6,7 @@ use glam::DVec3;
 use obsp::Trace;
 use obsp::body::Sphere;
 
-use super::{Placement, Space};
+use super::{Placement, Seeker, Space};
 use crate::collision::cascade::{Body, first_impact};
 use crate::collision::distances::MARGIN;
 use crate::collision::pose::{Pose, share_of_way};
@@ -40,7 +40,8 @@ pub(crate) struct Stop {
 impl Space<'_> {
     /// Follows the missile in `slot` towards `target`. `None` if the slot holds no placed entity.
     pub(crate) fn fly(&self, slot: u16, target: Pose, context: &mut StepContext) -> Option<Flight> {
-        let placement = self.entities.get(slot)?.placement()?;
+        let missile = self.entities.get(slot)?;
+        let placement = missile.placement()?;
         let (id, start) = (placement.shape(), *placement.pose());
         let shape = self.shape(id);
         let way = self.fly_as_ball(shape, start, target, context);
@@ -50,7 +51,7 @@ impl Space<'_> {
         let (mut share, mut met) = (1.0, None);
         self.visit_entities(
             &body.speedbox().inflated(MARGIN),
-            Some(slot),
+            Seeker::of(missile),
             &mut |other, obstacle| match first_impact(
                 &body,
                 &obstacle,

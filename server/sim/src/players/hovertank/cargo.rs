@@ -6,7 +6,7 @@ use crate::arena::{Arena, spawn};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
-use crate::bodies::guard::Placement;
+use crate::bodies::guard::{Placement, Seeker};
 use crate::bodies::roles::{Cargo, Role};
 use crate::bodies::sleep;
 use crate::bodies::sleep::TOUCH;
@@ -32,8 +32,9 @@ const LIFTS: [f64; 4] = [1.0, 8.0, 20.0, 40.0];
 /// Seconds until a box that found no room for a pad tries again.
 const PATIENCE: f64 = 0.5;
 
-/// Drops a box from under the tank in `slot`, if there is room for it. A tank has one piece of
-/// cargo, so the previous one is removed.
+/// Drops a box from under the tank in `slot`, if there is room for it. The box, and the pad that it
+/// becomes, get the layers of the tank. A tank has one piece of cargo, so the previous one is
+/// removed.
 ///
 /// # Errors
 /// [`PlaceError`]; nothing changes then.
@@ -55,7 +56,9 @@ pub(crate) fn drop_cargo(
         .with_z(hull.bounds().min.z - DROP_GAP - arena.shapes[shape].bounds.max.z);
     let pose = Pose { position, orientation: upright(hull.pose().orientation) };
     let space = arena.space(entities);
-    let placement = space.place(shape, pose, None, context).ok_or(PlaceError::NoRoom)?;
+    let layers = tank.layers;
+    let seeker = Seeker::newcomer(layers);
+    let placement = space.place(shape, pose, seeker, context).ok_or(PlaceError::NoRoom)?;
     if let Some(before) = before {
         sleep::remove(entities, before);
     }
@@ -63,7 +66,7 @@ pub(crate) fn drop_cargo(
     let id = entities.insert(role, shape).ok_or(PlaceError::Full)?;
     entities.commit(id.slot, placement);
     if let Some(cargo) = entities.get_mut(id.slot) {
-        cargo.velocity = velocity;
+        (cargo.velocity, cargo.layers) = (velocity, layers);
     }
     own(entities, owner, id);
     Ok(id)
@@ -122,7 +125,8 @@ fn room_for_pad(
     context: &mut StepContext,
 ) -> Option<Placement> {
     let (_, shape) = model_of(arena, "repair_pad")?;
-    let standing = *entities.get(slot)?.placement()?;
+    let cargo = entities.get(slot)?;
+    let (standing, seeker) = (*cargo.placement()?, Seeker::of(cargo));
     let orientation = upright(standing.pose().orientation);
     let below = arena.shapes[shape].bounds.min.z;
     let at = |lift: f64| {
@@ -132,9 +136,10 @@ fn room_for_pad(
     entities.withdraw(slot);
     let space = arena.space(entities);
     let mut on_ground = LIFTS.iter().map(|&lift| at(lift));
-    let found = on_ground
-        .find_map(|pose| space.place(shape, pose, None, context))
-        .or_else(|| spawn::nearest_free(&space, shape, at(LIFTS[1]), arena.sight, context));
+    let found =
+        on_ground.find_map(|pose| space.place(shape, pose, seeker, context)).or_else(|| {
+            spawn::nearest_free(&space, (shape, seeker), at(LIFTS[1]), arena.sight, context)
+        });
     // Nothing has moved since the box was taken out, so its place is still free.
     entities.commit(slot, standing);
     found
@@ -154,7 +159,7 @@ fn replace(
     let pad = entities.insert(Role::Prop(model), shape)?;
     entities.commit(pad.slot, place);
     let entity = entities.get_mut(pad.slot)?;
-    entity.velocity = left.velocity;
+    (entity.velocity, entity.layers) = (left.velocity, left.layers);
     if let Some(left) = left.placement() {
         sleep::wake_around(entities, left.bounds());
     }

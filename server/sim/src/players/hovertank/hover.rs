@@ -5,6 +5,7 @@ use glam::{DMat3, DVec3};
 use crate::arena::Arena;
 use crate::arena::ray::Ray;
 use crate::bodies::entities::Entities;
+use crate::bodies::guard::Seeker;
 use crate::bodies::roles::Drive;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shape;
@@ -97,11 +98,16 @@ impl<'a> Craft<'a> {
 
     /// Distance of the ground below each corner of the underside, in units; `None` if the ground is
     /// out of reach.
-    pub(super) fn probe(&self, arena: &Arena, entities: &Entities, slot: u16) -> [Option<f64>; 4] {
+    pub(super) fn probe(
+        &self,
+        arena: &Arena,
+        entities: &Entities,
+        seeker: Seeker,
+    ) -> [Option<f64>; 4] {
         self.corners().map(|arm| {
             let from = self.pose.position + arm + DVec3::Z * INSIDE;
             let ray = Ray { from, direction: -DVec3::Z, reach: REACH + INSIDE };
-            let distance = ray.cast(&arena.space(entities), arena.sight, Some(slot)).distance;
+            let distance = ray.cast(&arena.space(entities), arena.sight, seeker).distance;
             (distance < ray.reach).then_some(distance - INSIDE)
         })
     }

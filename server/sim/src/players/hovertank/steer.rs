@@ -5,6 +5,7 @@ use glam::DVec3;
 use super::hover::Craft;
 use crate::arena::Arena;
 use crate::bodies::entities::Entities;
+use crate::bodies::guard::Seeker;
 use crate::bodies::roles::Drive;
 use crate::bodies::sleep;
 use crate::command::{Buttons, Command};
@@ -68,7 +69,7 @@ pub(crate) fn steer(
     let shape = &arena.shapes[placement.shape()];
     let (velocity, angular) = (entity.velocity, entity.angular);
     let mut craft = Craft::new(shape, *placement.pose(), velocity, angular, seconds);
-    let ground = craft.probe(arena, entities, slot);
+    let ground = craft.probe(arena, entities, Seeker::of(entity));
     let parked = is_parked(&craft, &ground, command);
     let drive = if parked {
         // A parked tank needs no engine, and wakes if its support moves away.

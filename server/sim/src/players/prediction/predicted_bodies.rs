@@ -6,6 +6,7 @@ use obsp::geometry::Aabb;
 use super::{Predictor, is_sound};
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity, SleepState};
+use crate::bodies::guard::Seeker;
 use crate::bodies::roles::{PlayerBody, Role, Walker};
 use crate::bodies::{sleep, tick};
 use crate::collision::pose::{Pose, is_speed};
@@ -13,6 +14,7 @@ use crate::collision::shape::ShapeId;
 use crate::context::StepContext;
 use crate::players::movement::PlayerMotion;
 use crate::state::{EntityId, EntityState, Kind};
+use crate::traits::CollisionLayers;
 
 /// Bodies farther than this, in units, from all bodies that the player shoves are left out
 /// until the server's next snapshot.
@@ -59,14 +61,14 @@ impl PredictedBodies {
         predictor: &Predictor,
         own: &[EntityId],
         bodies: &[Moving],
-        motion: &PlayerMotion,
+        (motion, layers): (&PlayerMotion, CollisionLayers),
     ) -> Self {
         let is_sound = motion.is_sound();
         let near = if is_sound { near(predictor, own, bodies, REACH) } else { Vec::new() };
         let position = if is_sound { motion.position.as_dvec3() } else { DVec3::ZERO };
         let role = Role::Player(PlayerBody::Box(motion.walker));
         let shape = predictor.arena.shapes.of_posture(motion.walker.posture);
-        let mut predicted = Self::of_player(role, shape, position, &near);
+        let mut predicted = Self::of_player((role, layers), shape, position, &near);
         if is_sound {
             predicted.put(predictor, predicted.player, shape, Pose::at(position));
         }
@@ -77,7 +79,7 @@ impl PredictedBodies {
     /// Predicted bodies that contain only the player, who is not placed yet. The grid covers the
     /// bodies `near`, so that they can be added.
     pub(super) fn of_player(
-        role: Role,
+        (role, layers): (Role, CollisionLayers),
         shape: ShapeId,
         position: DVec3,
         near: &[(ShapeId, Moving)],
@@ -86,6 +88,9 @@ impl PredictedBodies {
         let mut entities = Entities::new(&Aabb::around(places.chain([position])), 1);
         // Contacts are solved in the server's order: players come first.
         let player = entities.insert(role, shape).map_or(0, |id| id.slot);
+        if let Some(player) = entities.get_mut(player) {
+            player.layers = layers;
+        }
         Self { entities, pairs: Vec::new(), player, members: Vec::new() }
     }
 
@@ -203,6 +208,7 @@ impl PredictedBodies {
         let Some(slot) = self.entities.insert(role, shape).map(|id| id.slot) else { return };
         if let Some(entity) = self.entities.get_mut(slot) {
             (entity.velocity, entity.angular) = (state.velocity, spin);
+            (entity.layers, entity.visible) = (state.traits.layers, state.traits.visible);
             let asleep = state.asleep || matches!(state.kind, Kind::Vehicle { .. });
             entity.sleep = SleepState { asleep, island: slot, ..SleepState::default() };
             if entity.is_kinematic() {
@@ -224,8 +230,9 @@ impl PredictedBodies {
         shape: ShapeId,
         pose: Pose,
     ) -> bool {
-        let space = predictor.arena.space(&self.entities);
-        match space.place(shape, pose, Some(slot), &mut StepContext::default()) {
+        let Some(entity) = self.entities.get(slot) else { return false };
+        let (space, seeker) = (predictor.arena.space(&self.entities), Seeker::of(entity));
+        match space.place(shape, pose, seeker, &mut StepContext::default()) {
             Some(placement) => {
                 self.entities.commit(slot, placement);
                 true
@@ -248,6 +255,7 @@ impl PredictedBodies {
             orientation: pose.orientation,
             velocity: entity.velocity,
             asleep: entity.sleep.asleep,
+            traits: entity.traits(),
         };
         Some(Moving { state, spin: entity.angular })
     }
@@ -264,7 +272,7 @@ pub(super) fn near(
     let radius = |shape: ShapeId| predictor.arena.shapes[shape].radius;
     let shaped: Vec<(ShapeId, &Moving)> = bodies
         .iter()
-        .filter(|body| body.is_sound())
+        .filter(|body| body.is_sound() && body.state.traits.is_solid())
         .filter_map(|body| {
             let shape = match body.state.kind {
                 Kind::Player { posture } => predictor.arena.shapes.of_posture(posture),

@@ -39,7 +39,12 @@ impl DrivenTank {
         let shape = predictor.rigid(&tank.state)?;
         let near = near_tank(predictor, tank, bodies);
         let role = Role::Player(PlayerBody::Hovertank(Hovertank::new(model)));
-        let predicted = PredictedBodies::of_player(role, shape, tank.state.position, &near);
+        let predicted = PredictedBodies::of_player(
+            (role, tank.state.traits.layers),
+            shape,
+            tank.state.position,
+            &near,
+        );
         let mut tank_among = Self { predicted, id: tank.state.id, kind: tank.state.kind };
         tank_among.put(predictor, tank).then_some(())?;
         tank_among.predicted.add_all(predictor, near);
@@ -80,6 +85,9 @@ impl DrivenTank {
             .map(|shift| Pose { position: known.position + shift, ..known });
         let slot = self.predicted.player;
         let predicted = &mut self.predicted;
+        if let Some(entity) = predicted.entities.get_mut(slot) {
+            (entity.layers, entity.visible) = (state.traits.layers, state.traits.visible);
+        }
         let before = predicted.entities.get(slot).and_then(Entity::placement).copied();
         if !poses.any(|pose| predicted.put(predictor, slot, shape, pose)) {
             // Nothing has moved since the tank was taken out, so its place is still free.

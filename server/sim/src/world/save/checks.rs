@@ -8,13 +8,15 @@ use super::{LoadWorldError, Saved, SavedEntity, damaged};
 use crate::arena::LEFT;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
-use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES, SearchState};
+use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES, Outside, SearchState};
+use crate::bodies::guard::Seeker;
 use crate::bodies::roles::{Cargo, Kinematic, Missile, PlayerBody, Role};
 use crate::bodies::rounds::Strike;
 use crate::bodies::solver::max_spin;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::state::{EntityId, Posture};
+use crate::traits::Attachment;
 use crate::world::World;
 
 /// Maximum distance of a saved position from the map, in units. Entities that have left the map are
@@ -74,6 +76,7 @@ impl Checks<'_> {
             self.entity(&entity).map_err(reject)?;
             entity.dynamics.restore(&arena.shapes[entity.shape]).map_err(reject)?;
             let (shape, posture) = (entity.shape, entity.walker().map(|walker| walker.posture));
+            let seeker = Seeker::of(&entity);
             entities
                 .restore(entity)
                 .ok_or_else(|| reject("the slot is missing, taken or of another generation"))?;
@@ -83,7 +86,8 @@ impl Checks<'_> {
                     self.on_foot(&pose, shape, posture).map_err(reject)?;
                 }
                 let space = arena.space(&entities);
-                let placement = space.restore(shape, pose).ok_or(LoadWorldError::Overlap(id))?;
+                let placement = space.restore(shape, pose, seeker);
+                let placement = placement.ok_or(LoadWorldError::Overlap(id))?;
                 entities.commit(id.slot, placement);
             }
             if let Some(entity) = entities.get_mut(id.slot) {
@@ -93,6 +97,10 @@ impl Checks<'_> {
             }
         }
         let is_player = |id: &EntityId| entities.find(*id).is_some_and(|it| it.player().is_some());
+        let chain = |entity: &Entity| entities.carriers(entity.id).len();
+        if entities.iter().any(|entity| chain(entity) > Attachment::MAX_CHAIN) {
+            return Err(damaged("a chain of attachments is too long, or a ring".to_owned()));
+        }
         if !saved.agents.iter().all(is_player) {
             return Err(damaged("an agent is no player".to_owned()));
         }
@@ -140,6 +148,7 @@ impl Checks<'_> {
         if entity.dynamics.own().is_some() && !entity.has_dynamics() {
             return Err("an entity that is no dynamic body has parameters of its own");
         }
+        self.outside(entity)?;
         speed(entity.velocity, MAX_SPEED)?;
         speed(entity.angular, MAX_SPEED)?;
         if entity.is_kinematic() {
@@ -220,6 +229,26 @@ impl Checks<'_> {
 
     fn is_of_model(&self, shape: ShapeId) -> bool {
         usize::from(shape.0) < 2 + self.world.arena.model_names.len()
+    }
+
+    /// Checks what the entity is while it has no placement.
+    fn outside(&self, entity: &Entity) -> Result<(), &'static str> {
+        let pose = match &entity.outside {
+            Outside::Waits | Outside::TakenOut => return Ok(()),
+            Outside::Intangible(pose) => pose,
+            Outside::Attached(Attachment { offset, rotation, .. }, pose) => {
+                unit(rotation.length())?;
+                if !(offset.abs().max_element() <= Attachment::MAX_OFFSET && offset.is_finite()) {
+                    return Err("an attached body is too far from its carrier");
+                }
+                pose
+            }
+        };
+        if !matches!(entity.role, Role::Prop(_) | Role::Kinematic(_)) {
+            return Err("a player, a missile or cargo is intangible");
+        }
+        unit(pose.orientation.length())?;
+        numbers(&pose.position.to_array())
     }
 
     /// Checks that a body may have met an obstacle.

@@ -11,6 +11,7 @@ use crate::collision::distances::MARGIN;
 use crate::command::Command;
 use crate::players::prediction::Predictor;
 use crate::random::Random;
+use crate::traits::CollisionLayers;
 
 impl World {
     /// Puts a missile where `elsewhere` has room for it.
@@ -190,7 +191,8 @@ fn shove(models: &[Model], bring: impl Fn(&mut World, ModelId, DVec3) -> EntityI
         let motion = world.player_motion(player).expect("there");
         let mut others: Vec<_> = world.state().entities;
         others.retain(|other| other.id != player);
-        let by = (1.0 / 60.0, &MovementSets::default());
+        let layers = CollisionLayers::default();
+        let by = (1.0 / 60.0, &MovementSets::default(), layers);
         shoved += predictor.step(motion, command, by, &mut others, &[]).shoved.len();
         world.step(&[(player, command)]);
     }

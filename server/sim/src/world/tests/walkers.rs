@@ -5,6 +5,7 @@ use crate::command::Buttons;
 use crate::place_error::PlaceError;
 use crate::players::prediction::Predictor;
 use crate::state::MovementId;
+use crate::traits::CollisionLayers;
 
 fn heading(yaw: u16) -> Command {
     Command { forward: 127, yaw, ..Command::default() }
@@ -132,7 +133,8 @@ fn push_gravity() {
         let mut highest = f64::MIN;
         for tick in 0..240 {
             let before = world.player_motion(id).expect("there");
-            let by = (1.0 / 60.0, &MovementSets::from(movement));
+            let layers = CollisionLayers::default();
+            let by = (1.0 / 60.0, &MovementSets::from(movement), layers);
             let predicted = predictor.step(before, Command::default(), by, &mut [], &[]);
             world.step(&[]);
             let after = world.player_motion(id).expect("there");
@@ -338,7 +340,13 @@ fn one_player_moves_by_a_set_of_their_own() {
             _ => {}
         }
         let before = world.player_motion(id).expect("there");
-        let predicted = predictor.step(before, run, (1.0 / 60.0, &sets), &mut [], &[]);
+        let predicted = predictor.step(
+            before,
+            run,
+            (1.0 / 60.0, &sets, CollisionLayers::default()),
+            &mut [],
+            &[],
+        );
         world.step(&[(id, run), (other, run)]);
         assert_eq!(world.player_motion(id), Some(predicted.motion), "tick {tick}");
         for (fastest, id) in fastest.iter_mut().zip([id, other]) {

@@ -1,5 +1,5 @@
 use glam::DQuat;
-use obsp_sim::{EntityState, Kind, Posture};
+use obsp_sim::{EntityState, Kind, Posture, Traits};
 
 use super::*;
 
@@ -17,6 +17,7 @@ fn state_at(position: DVec3) -> State {
         orientation: DQuat::IDENTITY,
         velocity: DVec3::ZERO,
         asleep: false,
+        traits: Traits::default(),
     };
     State { tick: 0, entities: vec![entity] }
 }

@@ -6,6 +6,7 @@ use obsp::model::shipped;
 use super::*;
 use crate::bodies::contact::{PairIndex, find, look_around};
 use crate::bodies::entities::Entities;
+use crate::bodies::guard::Seeker;
 use crate::bodies::roles::Role;
 use crate::collision::cascade::NearParts;
 use crate::collision::shape::Shapes;
@@ -61,7 +62,7 @@ fn bodies_that_the_search_left_out_stop_nothing() {
             let position = place * 35.0 + vector(0.4) + DVec3::Z * 18.0;
             let pose = Pose { position, orientation: DQuat::from_scaled_axis(vector(0.02)) };
             let space = Space { map: &map, shapes: &shapes, entities: &entities };
-            let placement = space.place(crates, pose, None, &mut context).unwrap();
+            let placement = space.place(crates, pose, Seeker::QUERY, &mut context).unwrap();
             let id = entities.insert(Role::Prop(ModelId(0)), crates).unwrap();
             entities.commit(id.slot, placement);
             let entity = entities.find_mut(id).unwrap();

@@ -1,0 +1,46 @@
+use crate::bodies::entities::Entity;
+use crate::traits::CollisionLayers;
+
+/// The entity, or the query, for which the entities in a box are looked up. An entity meets only
+/// those that its layers let it meet, so that code that follows a motion need not ask again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seeker {
+    /// The slot of the entity, which is left out.
+    own: Option<u16>,
+    /// The layers of the entity; `None` for a query, which meets everything.
+    layers: Option<CollisionLayers>,
+    /// Layers that the entities must not meet, to look up what new layers add.
+    but_not: Option<CollisionLayers>,
+}
+
+impl Seeker {
+    /// A query that meets everything.
+    pub(crate) const QUERY: Self = Self { own: None, layers: None, but_not: None };
+
+    /// A query that meets everything except the entity in a slot.
+    pub(crate) fn query_except(slot: u16) -> Self {
+        Self { own: Some(slot), ..Self::QUERY }
+    }
+
+    /// An entity of the match.
+    pub(crate) fn of(entity: &Entity) -> Self {
+        Self { own: Some(entity.id.slot), layers: Some(entity.layers), but_not: None }
+    }
+
+    /// An entity that is not in the match yet.
+    pub(crate) const fn newcomer(layers: CollisionLayers) -> Self {
+        Self { own: None, layers: Some(layers), but_not: None }
+    }
+
+    /// An entity that gets new layers. It meets only what it could not meet before.
+    pub(crate) fn newly(entity: &Entity, layers: CollisionLayers) -> Self {
+        Self { own: Some(entity.id.slot), layers: Some(layers), but_not: Some(entity.layers) }
+    }
+
+    /// Whether the seeker meets this entity.
+    pub(crate) fn meets(self, entity: &Entity) -> bool {
+        Some(entity.id.slot) != self.own
+            && self.layers.is_none_or(|layers| layers.may_meet(entity.layers))
+            && !self.but_not.is_some_and(|layers| layers.may_meet(entity.layers))
+    }
+}
