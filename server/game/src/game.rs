@@ -1,6 +1,7 @@
 use std::fmt::Debug;
 
 use glam::DVec3;
+use obsp::Map;
 use obsp::model::Model;
 use obsp_proto::control::Vitals;
 use obsp_sim::{Command, EntityId, MovementParameters, World};
@@ -93,6 +94,44 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// [kinematic](Model::as_kinematic).
     fn models(&self) -> Vec<Model> {
         obsp::model::shipped()
+    }
+
+    /// The models that bodies can have because they are drawn in the map of a match: doors, lifts and
+    /// platforms, each the brushes of one entity. Their ids follow those of all other models.
+    /// [`World::model_of`] tells the id of an entity's model, and its place. Clients make the models
+    /// from the map, which they have. Each counts among the 128 models of a match.
+    ///
+    /// ```
+    /// use obsp::{Map, model::Model};
+    /// use obsp_game::{Game, WorldMut};
+    /// use obsp_sim::EntityId;
+    ///
+    /// /// Every `func_plat` is a lift.
+    /// #[derive(Clone, Debug)]
+    /// struct Lifts;
+    ///
+    /// impl Game for Lifts {
+    ///     type State = Vec<EntityId>;
+    ///
+    ///     fn brush_models(&self, map: &Map) -> Vec<Model> {
+    ///         let lifts = map.entities().iter().filter(|entity| entity.classname() == "func_plat");
+    ///         lifts.filter_map(|lift| map.model_of(lift).ok()).collect()
+    ///     }
+    ///
+    ///     fn set_up(&self, world: &mut WorldMut<'_>) -> Self::State {
+    ///         let map = world.map().clone();
+    ///         let mut lifts = Vec::new();
+    ///         for drawn in map.entities().iter().filter_map(|entity| world.model_of(entity)) {
+    ///             let orientation = obsp::glam::DQuat::IDENTITY;
+    ///             lifts.extend(world.spawn_body(drawn.model, drawn.place, orientation));
+    ///         }
+    ///         lifts
+    ///     }
+    /// }
+    /// ```
+    fn brush_models(&self, map: &Map) -> Vec<Model> {
+        let _ = map;
+        Vec::new()
     }
 
     /// The sets of movement parameters that the game gives to single players, with their names: haste,

@@ -75,7 +75,7 @@ impl<G: Game> Match<G> {
         config: Config,
         file: &GameFile,
     ) -> Result<Self, SetupError> {
-        let models = all_models(&game, file);
+        let models = all_models(&game, file, &map);
         check(file, &models)?;
         check_size(file, &map)?;
         let schema = schema(game.replicated(), &models);

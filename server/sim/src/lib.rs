@@ -46,6 +46,7 @@ mod test_maps;
 mod threads;
 mod world;
 
+pub use arena::DrawnModel;
 pub use arena::movement_sets::{MovementSetError, MovementSets};
 pub use arena::parameters::{MovementError, MovementParameters};
 pub use bodies::dynamics::{BodyError, BodyMass, BodyParameters, ForceSpan, LockedAxes};

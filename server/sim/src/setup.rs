@@ -54,6 +54,9 @@ pub enum SetupError {
     /// There are more than [`MAX_MODELS`] models.
     #[error("{0} models are too many: a match has {MAX_MODELS} at most")]
     TooManyModels(usize),
+    /// A model is drawn in another map than that of the match.
+    #[error("the model {0} is drawn in another map: make it from the map that is played")]
+    OtherMap(String),
     /// The game declares something that cannot be played.
     #[error("the game cannot be played: {0}")]
     Game(String),

@@ -21,12 +21,13 @@ mod why;
 use std::sync::Arc;
 
 use glam::DVec3;
+use obsp::MapEntity;
 use obsp::model::Model;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use self::relocations::Relocations;
-use crate::arena::Arena;
+use crate::arena::{Arena, DrawnModel};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
@@ -376,6 +377,14 @@ impl World {
     /// Names of the models, by [`ModelId`](crate::ModelId).
     pub fn model_names(&self) -> &[String] {
         &self.arena.model_names
+    }
+
+    /// The model of the match that is drawn in the map as the brushes of `entity`
+    /// ([`obsp::Map::model_of`]), and its place; `None` if the match was set up without it.
+    pub fn model_of(&self, entity: &MapEntity) -> Option<DrawnModel> {
+        let index = self.arena.map.index_of(entity)?;
+        let drawn = self.arena.drawn.iter().find(|(known, _)| *known == index);
+        drawn.map(|(_, drawn)| *drawn)
     }
 
     /// Half extents of a player's box in `posture`, in units.

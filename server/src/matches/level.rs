@@ -202,8 +202,8 @@ impl LevelMaker {
         let snapshot_rate = rate(snapshots).filter(|rate| *rate <= tick_rate);
         let snapshot_rate =
             snapshot_rate.ok_or(StartError::SnapshotRate { snapshots, ticks: self.tick_rate })?;
-        let schema = game.schema().map_err(|error| setup(SetupError::Game(error.to_string())))?;
-        let game_data = game.client_data();
+        let schema = game.schema(&map).map_err(|error| setup(SetupError::Game(error.to_string())))?;
+        let game_data = game.client_data(&map);
         let game_data = game_data.map_err(|error| setup(SetupError::Game(error.to_string())))?;
         let bytes = map.to_bytes();
         if Download::Map.announce(&bytes).is_none() {
@@ -229,8 +229,8 @@ impl LevelMaker {
             map: bytes.into(),
             game_data: game_data.bytes().to_owned().into(),
             source,
+            models: game.models(&map).into(),
             world_map: map,
-            models: game.models().into(),
             weapons: (game.game_name() == Arena.game_name()).then(|| Arc::clone(file.weapons())),
             roster: Roster::default(),
             events: broadcast::Sender::new(EVENTS_WAITING),

@@ -4,6 +4,7 @@
 use glam::DQuat;
 use obsp::model::shipped;
 
+mod brush_models;
 mod dynamics;
 mod emergency;
 mod islands;

@@ -119,7 +119,7 @@ impl Runner<'_> {
 
     fn judges(&self) -> Result<Judges, SetupError> {
         let (models, rate) = (
-            self.game.with_file(self.recording.game_file()).models(),
+            self.game.with_file(self.recording.game_file()).models(self.map),
             self.recording.header().config().tick_rate,
         );
         Ok(Judges {
