@@ -26,6 +26,7 @@ mod game_file;
 mod game_match;
 mod per_entity;
 mod player_info;
+mod pockets;
 mod replicated;
 mod running;
 mod save;

@@ -7,6 +7,7 @@ mod dynamics;
 mod missiles;
 mod operations;
 mod passing;
+mod pockets;
 mod props;
 mod queries;
 mod relocations;

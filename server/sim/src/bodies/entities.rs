@@ -153,6 +153,7 @@ impl Entities {
             dynamics: Dynamics::default(),
             sleep: SleepState::default(),
             record: Record::default(),
+            pocket: None,
             taken_out: false,
             placed: None,
         };

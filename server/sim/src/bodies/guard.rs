@@ -12,6 +12,7 @@ mod advance;
 mod beyond_search;
 mod flight;
 mod placement;
+mod pocket;
 mod stops;
 
 use obsp::Clearance;
@@ -27,6 +28,7 @@ use crate::context::StepContext;
 pub(crate) use advance::{Advance, NEGLIGIBLE_SHARE, Proposal};
 pub(crate) use flight::{Flight, Stop};
 pub(crate) use placement::Placement;
+use pocket::leaves_out;
 
 /// The present map, shapes and entities, against which every check is made.
 #[derive(Clone, Copy)]
@@ -52,9 +54,21 @@ impl<'a> Space<'a> {
     }
 
     /// Checks a pose without a motion. `None` if anything except the entity in slot `ignored` is
-    /// within the margin.
+    /// within the margin. The entity's pocket counts.
     pub(crate) fn place(
         &self,
+        shape: ShapeId,
+        pose: Pose,
+        ignored: Option<u16>,
+        context: &mut StepContext,
+    ) -> Option<Placement> {
+        self.place_in(None, shape, pose, ignored, context)
+    }
+
+    /// [`Space::place`] for a body that is to have this pocket.
+    pub(crate) fn place_in(
+        &self,
+        pocket: Option<Aabb>,
         shape: ShapeId,
         pose: Pose,
         ignored: Option<u16>,
@@ -75,12 +89,13 @@ impl<'a> Space<'a> {
         }
         let body = Body::standing(self.shape(shape), pose);
         let bounds = body.speedbox().inflated(MARGIN);
+        let pocket = pocket.or_else(|| self.pocket_of(ignored));
         let mut free = true;
         let mut check = |other: Body| {
             free = free && are_apart(&body, &other, MARGIN, context);
         };
         if size.is_none() {
-            self.visit_solids(&bounds, |_, solid| check(solid));
+            self.visit_solids_beyond(pocket, &bounds, |solid| check(solid));
         }
         self.visit_entities(&bounds, ignored, &mut |_, other| check(other));
         free.then(|| self.placement(shape, pose))
@@ -89,20 +104,33 @@ impl<'a> Space<'a> {
     /// Checks a saved pose, which the guard had found free before it was saved. `None` if the body
     /// would overlap anything in this pose. The margin is not required, because rounding may have
     /// taken some of it.
-    pub(crate) fn restore(&self, shape: ShapeId, pose: Pose) -> Option<Placement> {
+    pub(crate) fn restore(
+        &self,
+        shape: ShapeId,
+        pose: Pose,
+        pocket: Option<Aabb>,
+    ) -> Option<Placement> {
         let placement = self.placement(shape, pose.of_unit_length()?);
-        (!self.overlaps_at(&placement, None)).then_some(placement)
+        (!self.overlaps_at(&placement, None, pocket)).then_some(placement)
     }
 
     /// Whether an entity overlaps something at its present place. A checked motion leads to no
     /// overlap, but rounding may.
     pub(crate) fn overlaps(&self, entity: &Entity) -> bool {
         let own = Some(entity.id.slot);
-        entity.placement().is_some_and(|placement| self.overlaps_at(placement, own))
+        entity
+            .placement()
+            .is_some_and(|placement| self.overlaps_at(placement, own, entity.pocket()))
     }
 
-    /// Whether the placement overlaps anything except the entity in slot `ignored`.
-    fn overlaps_at(&self, placement: &Placement, ignored: Option<u16>) -> bool {
+    /// Whether the placement overlaps anything except the entity in slot `ignored`, and except what
+    /// the world has within `pocket`.
+    pub(crate) fn overlaps_at(
+        &self,
+        placement: &Placement,
+        ignored: Option<u16>,
+        pocket: Option<Aabb>,
+    ) -> bool {
         let body = Body::standing(self.shape(placement.shape()), *placement.pose());
         let size = self.shape(placement.shape()).size;
         let mut inside =
@@ -110,7 +138,7 @@ impl<'a> Space<'a> {
         let mut check =
             |other: Body| inside = inside || least_gap(&body, &other, Candidates::ALL).is_none();
         if size.is_none() {
-            self.visit_solids(placement.bounds(), |_, solid| check(solid));
+            self.visit_solids_beyond(pocket, placement.bounds(), |solid| check(solid));
         }
         self.visit_entities(placement.bounds(), ignored, &mut |_, other| check(other));
         inside
@@ -121,6 +149,23 @@ impl<'a> Space<'a> {
         let solids = self.map.solids();
         self.map.solids_touching(bounds, |index| {
             each(index, Body::fixed(&solids[index as usize]));
+        });
+    }
+
+    /// Calls `each` with every solid of the world whose box touches `bounds`, without those that a
+    /// body with this pocket leaves out.
+    fn visit_solids_beyond(
+        &self,
+        pocket: Option<Aabb>,
+        bounds: &Aabb,
+        mut each: impl FnMut(Body<'a>),
+    ) {
+        let solids = self.map.solids();
+        self.visit_solids(bounds, |index, solid| {
+            let around = solids[index as usize].bounds();
+            if !leaves_out(pocket.as_ref(), bounds, around) {
+                each(solid);
+            }
         });
     }
 

@@ -151,6 +151,10 @@ fn add_body(hash: &mut Hash, entity: &Entity) {
     if let Some(own) = entity.dynamics.own() {
         add_dynamics(hash, own);
     }
+    if let Some(pocket) = entity.pocket() {
+        add_numbers(hash, &pocket.min.to_array());
+        add_numbers(hash, &pocket.max.to_array());
+    }
 }
 
 /// Adds the parameters and forces that a body has of its own.

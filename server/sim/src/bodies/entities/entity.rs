@@ -1,6 +1,7 @@
 //! One body: its role, its place, its motion and its rest.
 
 use glam::{DVec3, Vec3};
+use obsp::geometry::Aabb;
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::blocker::Blocker;
@@ -30,6 +31,8 @@ pub(crate) struct Entity {
     pub(crate) dynamics: Dynamics,
     pub(crate) sleep: SleepState,
     pub(crate) record: Record,
+    /// The box in which the static world does not stop the body, which is kinematic.
+    pub(crate) pocket: Option<Aabb>,
     /// Whether a game keeps the entity out of the world. Such an entity stays in limbo, and does
     /// not wait for a free place.
     pub(crate) taken_out: bool,
@@ -133,6 +136,11 @@ impl SearchState {
 }
 
 impl Entity {
+    /// The box in which the static world does not stop the body.
+    pub(crate) fn pocket(&self) -> Option<Aabb> {
+        self.pocket
+    }
+
     /// The entity's place in the world; `None` in limbo.
     pub(crate) fn placement(&self) -> Option<&Placement> {
         self.placed.as_ref().map(|(placement, _)| placement)

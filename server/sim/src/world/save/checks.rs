@@ -74,6 +74,7 @@ impl Checks<'_> {
             self.entity(&entity).map_err(reject)?;
             entity.dynamics.restore(&arena.shapes[entity.shape]).map_err(reject)?;
             let (shape, posture) = (entity.shape, entity.walker().map(|walker| walker.posture));
+            let pocket = entity.pocket();
             entities
                 .restore(entity)
                 .ok_or_else(|| reject("the slot is missing, taken or of another generation"))?;
@@ -83,7 +84,8 @@ impl Checks<'_> {
                     self.on_foot(&pose, shape, posture).map_err(reject)?;
                 }
                 let space = arena.space(&entities);
-                let placement = space.restore(shape, pose).ok_or(LoadWorldError::Overlap(id))?;
+                let placement =
+                    space.restore(shape, pose, pocket).ok_or(LoadWorldError::Overlap(id))?;
                 entities.commit(id.slot, placement);
             }
             if let Some(entity) = entities.get_mut(id.slot) {
@@ -139,6 +141,13 @@ impl Checks<'_> {
         }
         if entity.dynamics.own().is_some() && !entity.has_dynamics() {
             return Err("an entity that is no dynamic body has parameters of its own");
+        }
+        if let Some(pocket) = entity.pocket() {
+            numbers(&pocket.min.to_array())?;
+            numbers(&pocket.max.to_array())?;
+            if !entity.is_kinematic() {
+                return Err("an entity that is not kinematic has a pocket");
+            }
         }
         speed(entity.velocity, MAX_SPEED)?;
         speed(entity.angular, MAX_SPEED)?;
