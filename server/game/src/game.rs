@@ -69,7 +69,8 @@ pub enum Respawn {
 /// 2. for each player, in the same order: the player moves, then [`Game::moved`];
 /// 3. the bodies move;
 /// 4. for each missile, in ascending order of slot: it moves, then [`Game::missile_moved`];
-/// 5. [`Game::left_volume`], [`Game::entered`], [`Game::parted`] and [`Game::touched`];
+/// 5. the sensors are updated ([`WorldMut::add_sensor`]), then [`Game::left_volume`],
+///    [`Game::entered`], [`Game::parted`] and [`Game::touched`];
 /// 6. [`Game::tick`];
 /// 7. for each player outside of the world: [`Game::respawn`].
 ///

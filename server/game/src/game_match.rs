@@ -243,6 +243,7 @@ impl<G: Game> RunningMatch for Match<G> {
             self.shared.volumes.follow(&self.world, before);
             self.act(|game, state, world| game.missile_moved(state, world, missile, flies));
         }
+        self.world.update_sensors();
         self.tell_contacts();
         self.act(|game, state, world| game.tick(state, world));
         self.bring_back();

@@ -30,6 +30,7 @@ mod pockets;
 mod replicated;
 mod running;
 mod save;
+mod sensors;
 mod volumes;
 mod with_file;
 mod world_mut;

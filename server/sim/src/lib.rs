@@ -67,6 +67,7 @@ pub use state::{
     Posture, State,
 };
 pub use world::{
-    AddPlayerError, BodyContact, Contact, FallsAsleep, LoadWorldError, Nearest, RayHit, Relocation,
-    Step, StoppedBy, SweepHit, SweptShape, Touching, Why, World,
+    AddPlayerError, BodyContact, Contact, FallsAsleep, LoadWorldError, MAX_SENSORS, Nearest,
+    RayHit, Relocation, SensorError, SensorEvent, SensorId, SensorShape, Step, StoppedBy, SweepHit,
+    SweptShape, Touching, Why, World,
 };

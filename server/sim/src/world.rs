@@ -14,6 +14,7 @@ mod relocations;
 mod rescue;
 mod save;
 mod selected;
+mod sensors;
 mod settings;
 mod step;
 mod sweep;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use self::relocations::Relocations;
+use self::sensors::Sensors;
 use crate::arena::{Arena, DrawnModel};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
@@ -53,6 +55,7 @@ pub use queries::RayHit;
 pub use relocations::Relocation;
 pub use save::LoadWorldError;
 pub use selected::Nearest;
+pub use sensors::{MAX_SENSORS, SensorError, SensorEvent, SensorId, SensorShape};
 pub use step::Step;
 pub use sweep::{SweepHit, SweptShape};
 pub use why::{FallsAsleep, StoppedBy, Touching, Why};
@@ -96,6 +99,7 @@ pub struct World {
     /// The impulses by which the guard stopped bodies in the last tick. The simulation does not
     /// depend on them, and they are not saved.
     strikes: Vec<Strike>,
+    sensors: Sensors,
     tick: u64,
 }
 
@@ -178,6 +182,7 @@ impl World {
             pushed: Vec::new(),
             touches: Vec::new(),
             strikes: Vec::new(),
+            sensors: Sensors::default(),
             tick: 0,
         };
         world.set_budget_per_second(Some(Self::DEFAULT_BUDGET_PER_SECOND));
@@ -293,6 +298,7 @@ impl World {
             }
         }
         self.bring_back_all();
+        self.update_sensors();
         self.end_step(step);
     }
 
@@ -305,8 +311,8 @@ impl World {
     /// A hash of everything that ticks change and that the next tick depends on. Equal
     /// worlds have equal digests on every machine.
     pub fn digest(&self) -> u64 {
-        let Self { tick, entities, pairs, history, .. } = self;
-        digest::digest(*tick, entities, pairs, history, self.body_gravity())
+        let Self { tick, entities, pairs, history, sensors, .. } = self;
+        digest::digest(*tick, entities, pairs, history, self.body_gravity(), sensors)
     }
 
     /// The whole motion state of a player on foot, from which a client predicts; `None` if there is

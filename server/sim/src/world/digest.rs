@@ -3,6 +3,7 @@
 
 use xxhash_rust::xxh3::Xxh3Default;
 
+use super::sensors::Sensors;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::dynamics::{BodyMass, BodyParameters, OwnDynamics, Wrench};
@@ -52,6 +53,7 @@ pub(super) fn digest(
     pairs: &[Pair],
     history: &PositionHistory,
     gravity: f64,
+    sensors: &Sensors,
 ) -> u64 {
     let mut hash = Hash::new();
     hash.update(&tick.to_le_bytes());
@@ -70,6 +72,9 @@ pub(super) fn digest(
     if !entities.agents().is_empty() {
         hash.update(&(entities.agents().len() as u64).to_le_bytes());
         entities.agents().iter().for_each(|id| add_id(&mut hash, *id));
+    }
+    for number in sensors.numbers().into_iter().flatten() {
+        hash.update(&number.to_le_bytes());
     }
     for past in history.poses() {
         add_id(&mut hash, past.player);

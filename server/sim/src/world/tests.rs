@@ -16,6 +16,7 @@ mod physics;
 mod rows;
 mod save;
 mod selected;
+mod sensors;
 mod set_up;
 
 use super::*;
