@@ -84,7 +84,8 @@ pub(crate) struct Prepared {
     pub(crate) level: Arc<Level>,
     pub(crate) simulation: Box<dyn RunningMatch>,
     pub(crate) config: obsp_sim::Config,
-    /// Props that the world begins with.
+    /// Bodies that the world begins with: those of the map, those that were scattered, and those of
+    /// the game.
     pub(crate) props: usize,
 }
 
@@ -191,7 +192,8 @@ impl LevelMaker {
         for fault in EntityFault::find(map.entities(), &known) {
             tracing::warn!("map {name}: entity {}: {fault}", fault.first());
         }
-        let props = world.counters().entities as usize;
+        // The counters of the world leave out the bodies that the game has just spawned.
+        let props = world.state().entities.len();
         if props + usize::from(players) > MAX_ENTITIES {
             return Err(StartError::TooManyEntities { props, players });
         }

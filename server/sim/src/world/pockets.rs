@@ -92,8 +92,11 @@ impl World {
     }
 }
 
-/// A box of finite numbers.
+/// A pocket of finite numbers, clipped to the extent of worlds.
 fn checked(pocket: &Aabb) -> Result<Aabb, PlaceError> {
-    let is_finite = pocket.min.is_finite() && pocket.max.is_finite();
-    if is_finite { Ok(*pocket) } else { Err(PlaceError::NotFinite) }
+    if !(pocket.min.is_finite() && pocket.max.is_finite()) {
+        return Err(PlaceError::NotFinite);
+    }
+    let extent = DVec3::splat(obsp::UNIVERSE.into());
+    Ok(Aabb { min: pocket.min.clamp(-extent, extent), max: pocket.max.clamp(-extent, extent) })
 }

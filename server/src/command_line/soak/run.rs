@@ -269,6 +269,7 @@ impl Judges {
         if options.audit_every == 0 {
             return;
         }
+        self.passages.note_pockets(world);
         let ways = self.passages.judge(&state, world.relocations());
         for found in ways.misplaced {
             self.misplaced += 1;

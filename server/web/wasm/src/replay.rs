@@ -321,7 +321,7 @@ impl Verifying {
     fn audit(&mut self) {
         let tick = self.playback.tick();
         if tick.is_multiple_of(AUDIT_INTERVAL) && tick / AUDIT_INTERVAL > self.audited {
-            let found = self.audit.check(&self.playback.world().state()).len();
+            let found = self.audit.check_match(self.playback.world()).len();
             self.audited += 1;
             if found > 0 {
                 self.finding.get_or_insert((tick, found));

@@ -5,11 +5,13 @@ use obsp::model::Model;
 use super::*;
 use crate::random::Random;
 
-/// An empty match with a drum that no body has.
+/// An empty match on a floor, with a drum that no body has.
 fn stage() -> World {
     let drum = Model::cylinder("drum", 24.0, 40.0, 16).expect("a model");
     let models: Vec<Model> = shipped().into_iter().chain([drum]).collect();
-    World::new(room(), models.into(), CONFIG).expect("the room can be played")
+    let floor = block([-512, -512, -16], [512, 512, 0]);
+    let map = compiled(&floor, [-400, -400, 40], "");
+    World::new(map, models.into(), CONFIG).expect("the floor can be played on")
 }
 
 fn spawned(world: &mut World, model: &str, at: [f64; 3]) -> EntityId {
