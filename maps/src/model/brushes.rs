@@ -36,7 +36,7 @@ pub struct BrushModelError {
     pub fault: BrushModelFault,
 }
 
-/// What keeps the brushes of an entity from being a model.
+/// A fault of brushes that are to be a model.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BrushModelFault {
     /// The entity has no brushes.

@@ -6,7 +6,7 @@ use obsp::model::{BodyKind, Material, Model};
 
 use super::GameDataError;
 
-/// What a game has made of a model that is drawn in the map.
+/// The properties that a game has given a model that is drawn in the map.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DrawnModel {
     pub(super) name: String,

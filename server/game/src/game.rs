@@ -100,7 +100,8 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// The models that bodies can have because they are drawn in the map of a match: doors, lifts and
     /// platforms, each the brushes of one entity. Their ids follow those of all other models.
     /// [`World::model_of`] tells the id of an entity's model, and its place. Clients make the models
-    /// from the map, which they have. Each counts among the 128 models of a match.
+    /// from the map, which they have. Each counts among the 128 models of a match. [`Game::classes`]
+    /// names their classes.
     ///
     /// ```
     /// use obsp::{Map, model::Model};

@@ -2,16 +2,18 @@
 
 mod drawn;
 
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use obsp::geometry::Aabb;
 use obsp::model::{Material, Model};
-use obsp::{Map, Spaces};
+use obsp::{CompileOptions, Map, Source, Spaces, compile};
 use obsp_game::{AnyGame, Game, GameFile, Match, RunningMatch, WorldMut};
 use obsp_proto::game_data::GameData;
 use obsp_sim::audit::{Audit, Passages};
-use obsp_sim::{Command, Config, EntityId, PlaceError, PlayerKind};
+use obsp_sim::{Command, Config, EntityId, PlaceError, PlayerKind, World};
 use serde::{Deserialize, Serialize};
 
 use drawn::{brush, map};
@@ -174,7 +176,7 @@ fn a_door_stays_out_of_the_world_beyond_its_pocket() {
     assert_eq!(world.set_pocket(door, Some(odd)), Err(PlaceError::NotFinite));
 }
 
-fn game_place(world: &obsp_sim::World, id: EntityId) -> DVec3 {
+fn game_place(world: &World, id: EntityId) -> DVec3 {
     world.entity(id).expect("it is there").position
 }
 
@@ -221,4 +223,63 @@ fn clients_make_drawn_models_from_their_map() {
     // With a file as well.
     let with_file = Doors.with_file(&GameFile::default());
     assert_eq!(with_file.models(&map).len(), 1);
+}
+
+/// The maps of Quake, which are not part of the repository. Without them, the function says so.
+fn real_maps() -> Vec<Map> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/maps/id-gpl");
+    let paths = ["dm1.map", "dm3.map", "e1m1.map"].map(|name| folder.join(name));
+    let found: Vec<PathBuf> = paths.into_iter().filter(|path| path.exists()).collect();
+    if found.is_empty() {
+        let skipped = format!("there are no maps in {}; nothing was tested", folder.display());
+        let needed = std::env::var_os("ARENA_NEED_SHARED").is_some_and(|value| value == "1");
+        assert!(!needed, "{skipped}");
+        // `eprintln!` would be captured, and not shown for tests that pass.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {skipped}");
+    }
+    let compiled = |path: &PathBuf| {
+        let source = Source::read(path).unwrap_or_else(|error| panic!("{error}"));
+        let (spaces, options) = (Spaces::default(), CompileOptions::default());
+        let map = compile(&source, &spaces, &options, &mut |_, _, _| {});
+        map.unwrap_or_else(|error| panic!("{error}")).map
+    };
+    found.iter().map(compiled).collect()
+}
+
+/// Each mover of a real map is a body where it is drawn, in a pocket as large as itself. The only
+/// reason against it is another mover, such as the other wing of a double door, that it touches.
+#[test]
+fn the_movers_of_real_maps_are_placed_where_they_are_drawn() {
+    for map in real_maps() {
+        let map = Arc::new(map);
+        let moves = |entity: &&obsp::MapEntity| entity.classname().starts_with("func_");
+        let movers: Vec<_> = map.entities().iter().filter(moves).collect();
+        let models: Vec<Model> =
+            movers.iter().filter_map(|mover| map.model_of(mover).ok()).collect();
+        assert!(!models.is_empty(), "{}", map.name());
+        let mut audit = Audit::new(&map, &models).expect("the map can be audited");
+        let mut world =
+            World::new(Arc::clone(&map), models.clone().into(), config()).expect("a match");
+        let (mut placed, mut refused): (Vec<Aabb>, usize) = (Vec::new(), 0);
+        for mover in movers {
+            let Some(drawn) = world.model_of(mover) else { continue };
+            let bounds = models[usize::from(drawn.model.0)].bounds();
+            let around = Aabb { min: bounds.min + drawn.place, max: bounds.max + drawn.place };
+            let pocket = around.inflated(ROOM);
+            match world.spawn_body_in(drawn.model, drawn.place, DQuat::IDENTITY, &pocket) {
+                Ok(_) => placed.push(around),
+                Err(error) => {
+                    let touched = placed.iter().any(|other| other.overlaps(&pocket));
+                    assert!(touched, "{}: {error} at {}", map.name(), drawn.place);
+                    refused += 1;
+                }
+            }
+        }
+        assert_eq!(placed.len() + refused, models.len(), "{}", map.name());
+        assert!(placed.len() * 3 >= models.len() * 2, "{}: {refused} have no room", map.name());
+        for _ in 0..5 {
+            world.step(&[]);
+            assert_eq!(audit.check_match(&world), [], "{}", map.name());
+        }
+    }
 }

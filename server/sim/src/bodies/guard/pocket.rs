@@ -32,7 +32,7 @@ impl Space<'_> {
     pub(super) fn stop_outside_pocket(&self, mover: &mut MovingBody, context: &mut StepContext) {
         let Some(pocket) = mover.pocket else { return };
         let way = mover.body.speedbox().inflated(MARGIN);
-        let start = mover.body.stopped(mover.body.motion.start).speedbox().inflated(MARGIN);
+        let start = mover.body.stopped(mover.body.motion.start).speedbox();
         let mut met = Vec::new();
         self.visit_solids(&way, |index, solid| {
             let around = self.map.solids()[index as usize].bounds();
