@@ -62,7 +62,7 @@ fn a_sensor_of_any_shape_sees_what_reaches_into_it() {
 #[test]
 fn a_sensor_goes_with_its_entity_and_tells_each_change_once() {
     let mut world = stage();
-    let mine = spawned(&mut world, "small_crate", [0.0, 0.0, 9.0]);
+    let mine = spawned(&mut world, "small_crate", [0.0, 0.0, 13.0]);
     let beam = SensorShape::Box(DVec3::new(50.0, 1.0, 1.0));
     let beam = world.add_sensor(beam, DVec3::ZERO, DQuat::IDENTITY).expect("there are none yet");
     world.attach_sensor(beam, mine, DVec3::X * 50.0, DQuat::IDENTITY).expect("it is there");
@@ -73,7 +73,7 @@ fn a_sensor_goes_with_its_entity_and_tells_each_change_once() {
     assert_eq!((world.entities_in(beam).len(), told(&world)), (1, vec![]));
     // The mine turns about, and its beam with it.
     let turned = DQuat::from_rotation_z(std::f64::consts::PI);
-    world.teleport(mine, DVec3::new(0.0, 0.0, 9.0), turned).expect("there is room");
+    world.teleport(mine, DVec3::new(0.0, 0.0, 13.0), turned).expect("there is room");
     world.step(&[]);
     assert_eq!((world.entities_in(beam).len(), told(&world)), (0, vec![(0, target, false)]));
     world.teleport(target, DVec3::new(-60.0, 0.0, 17.0), DQuat::IDENTITY).expect("there is room");
