@@ -204,7 +204,8 @@ impl LevelMaker {
         let snapshot_rate = rate(snapshots).filter(|rate| *rate <= tick_rate);
         let snapshot_rate =
             snapshot_rate.ok_or(StartError::SnapshotRate { snapshots, ticks: self.tick_rate })?;
-        let schema = game.schema(&map).map_err(|error| setup(SetupError::Game(error.to_string())))?;
+        let schema =
+            game.schema(&map).map_err(|error| setup(SetupError::Game(error.to_string())))?;
         let game_data = game.client_data(&map);
         let game_data = game_data.map_err(|error| setup(SetupError::Game(error.to_string())))?;
         let bytes = map.to_bytes();

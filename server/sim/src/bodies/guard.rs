@@ -95,7 +95,7 @@ impl<'a> Space<'a> {
             free = free && are_apart(&body, &other, MARGIN, context);
         };
         if size.is_none() {
-            self.visit_solids_beyond(pocket, &bounds, |solid| check(solid));
+            self.visit_solids_beyond(pocket, &bounds, &mut check);
         }
         self.visit_entities(&bounds, ignored, &mut |_, other| check(other));
         free.then(|| self.placement(shape, pose))
@@ -138,7 +138,7 @@ impl<'a> Space<'a> {
         let mut check =
             |other: Body| inside = inside || least_gap(&body, &other, Candidates::ALL).is_none();
         if size.is_none() {
-            self.visit_solids_beyond(pocket, placement.bounds(), |solid| check(solid));
+            self.visit_solids_beyond(pocket, placement.bounds(), &mut check);
         }
         self.visit_entities(placement.bounds(), ignored, &mut |_, other| check(other));
         inside

@@ -89,7 +89,9 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
     world.set_budget_per_second((options.sim_budget > 0).then_some(options.sim_budget));
     world.set_resolution(options.resolution.unwrap_or_default());
     world.set_clock(options.time_stages.then_some(Clock::new(nanoseconds)));
-    let schema = game.schema(simulation.world().map()).map_err(|error| setup(SetupError::Game(error.to_string())))?;
+    let schema = game
+        .schema(simulation.world().map())
+        .map_err(|error| setup(SetupError::Game(error.to_string())))?;
     let outputs = Outputs::open(options, &*simulation, config)?;
     let models = game.models(simulation.world().map());
     let judges = Judges::new(simulation.world(), &models, options).map_err(setup)?;
