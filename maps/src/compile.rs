@@ -58,6 +58,7 @@ use parsed_map::ParsedMap;
 use planes::PlaneTable;
 
 pub use bevel::BevelAngle;
+pub(crate) use brush::too_thin;
 pub use brush::{DegenerateBrush, MAX_COORDINATE, MIN_THICKNESS, RedundantFace};
 pub use error::{BrushFault, BrushWarning, BuildError, CompileError, Unsupported};
 pub use expansion::Expansion;

@@ -12,6 +12,7 @@ mod plane;
 mod polygon;
 mod polygon_bsp;
 mod polyhedron;
+mod union_surface;
 mod winding;
 
 pub use aabb::Aabb;
@@ -20,4 +21,5 @@ pub(crate) use convex_surface::inside;
 pub use plane::Plane;
 pub use polygon::Polygon;
 pub use polygon_bsp::{Child, Node, PolygonBsp};
+pub(crate) use union_surface::union_surface;
 pub use winding::Winding;

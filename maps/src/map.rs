@@ -5,6 +5,7 @@
 //! for bodies of any other shape, and the map's entities. Every query is a
 //! pure function without allocation, safe to call from any thread.
 
+mod brush_models;
 mod entity;
 mod extent;
 mod format;

@@ -5,8 +5,10 @@
 //! [`Model::from_obj`] checks that the surface is closed, oriented outward, made of flat convex
 //! polygons and does not intersect itself. Then it integrates the mass properties, moves the centre
 //! of mass to the origin, and cuts the inside into convex parts by a polygon BSP. Polygons and
-//! parts describe exactly the same solid: collision tests use the parts.
+//! parts describe exactly the same solid: collision tests use the parts. Models that are drawn in a
+//! map have its brushes as their parts (`brushes`).
 
+mod brushes;
 mod crossing;
 mod error;
 mod mass;
@@ -23,6 +25,7 @@ use crate::geometry::{self, Aabb, ConvexSolid, DegenerateSolid, Plane, PolygonBs
 use crate::text;
 
 pub use crate::geometry::Polygon;
+pub use brushes::{BrushModelError, BrushModelFault, Drawn};
 pub use error::{FaceFault, ModelError};
 pub use material::{Material, MaterialError};
 pub use obj::ObjPlace;
@@ -40,15 +43,17 @@ pub enum BodyKind {
     Missile,
 }
 
-/// A rigid polyhedron about its centre of mass, in units.
+/// A rigid polyhedron about its centre of mass, in units. A model that is drawn in a map is about
+/// the point that [`Model::drawn`] tells.
 #[derive(Clone, Debug)]
 pub struct Model {
     name: String,
     source: Arc<str>,
+    drawn: Option<Drawn>,
     material: Material,
     kind: BodyKind,
     polygons: Vec<Polygon>,
-    bsp: PolygonBsp,
+    bsp: Option<PolygonBsp>,
     parts: Vec<ConvexSolid>,
     volume: f64,
     inertia: DMat3,
@@ -129,12 +134,13 @@ impl Model {
         Ok(Self {
             name: name.to_owned(),
             source: text.into(),
+            drawn: None,
             material: Material::USUAL,
             kind: BodyKind::Dynamic,
             radius: corners().map(DVec3::length).fold(0.0, f64::max),
             bounds: Aabb::around(corners()),
             polygons,
-            bsp,
+            bsp: Some(bsp),
             parts,
             volume: mass.volume,
             inertia: mass.inertia,
@@ -146,9 +152,16 @@ impl Model {
         &self.name
     }
 
-    /// The OBJ text of the model. Another program can read the same shape from it.
+    /// The OBJ text of the model. Another program can read the same shape from it. It is empty for a
+    /// model that is drawn in a map.
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// The place of a model that is drawn in a map ([`Map::model_of`](crate::Map::model_of)); `None`
+    /// for other models.
+    pub fn drawn(&self) -> Option<&Drawn> {
+        self.drawn.as_ref()
     }
 
     /// This model with another material.
@@ -187,10 +200,10 @@ impl Model {
         self.kind == BodyKind::Kinematic
     }
 
-    /// Whether two models have the same name, OBJ text, material and kind.
+    /// Whether two models have the same name, shape, material and kind.
     pub fn is_same(&self, other: &Self) -> bool {
-        (&self.name, &self.source, self.material, self.kind)
-            == (&other.name, &other.source, other.material, other.kind)
+        (&self.name, &self.source, &self.drawn, self.material, self.kind)
+            == (&other.name, &other.source, &other.drawn, other.material, other.kind)
     }
 
     /// Whether the model is one of the [`shipped`] models, which every program contains.
@@ -205,13 +218,14 @@ impl Model {
         &self.polygons
     }
 
-    /// The solid-leaf BSP of the surface.
-    pub fn bsp(&self) -> &PolygonBsp {
-        &self.bsp
+    /// The solid-leaf BSP of the surface; `None` for a model that is drawn in a map as several
+    /// brushes.
+    pub fn bsp(&self) -> Option<&PolygonBsp> {
+        self.bsp.as_ref()
     }
 
-    /// Convex parts that touch but do not overlap, and fill the surface exactly. A convex model has
-    /// one part.
+    /// Convex parts that fill the surface exactly. A convex model has one part. Parts may touch. They
+    /// overlap only if they are brushes that overlap in a map.
     pub fn parts(&self) -> &[ConvexSolid] {
         &self.parts
     }

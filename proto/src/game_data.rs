@@ -4,12 +4,14 @@
 //! reads the tables that only the rules of a game need.
 
 mod bodies;
+mod drawn;
 mod models;
 mod movement;
 
 use std::sync::Arc;
 
 use bincode::{Decode, Encode};
+use obsp::Map;
 use obsp::model::{BodyKind, Material, Model, shipped};
 use obsp_sim::{MovementParameters, MovementSets};
 use serde::Deserialize;
@@ -17,6 +19,8 @@ use thiserror::Error;
 
 use crate::control::GameHash;
 use crate::schema::Schema;
+
+use drawn::DrawnModel;
 
 pub use obsp::GameFileError;
 
@@ -51,6 +55,8 @@ pub struct GameData {
     /// The models of the file in the order of their names, then the models of the game's own
     /// code.
     models: Arc<[Model]>,
+    /// The models of the map that are not as they are drawn.
+    drawn: Arc<[DrawnModel]>,
     /// The encoding; empty if clients need no data.
     bytes: Arc<[u8]>,
 }
@@ -82,8 +88,11 @@ pub enum GameDataError {
     /// The movement parameters or the models in the data contradict the `game.toml` in the data.
     #[error("the game's data contradict the game.toml that they contain")]
     OtherText,
-    /// The schema names a model that is neither in the data nor among the shipped models.
-    #[error("the model {name} is neither in the game's data nor among those that ship")]
+    /// The schema names a model that is neither in the data, nor shipped, nor drawn in the map.
+    #[error(
+        "the model {name} is neither in the game's data, nor among those that ship, nor drawn in \
+         the map; the map may be another than the server's"
+    )]
     NoSuchModel {
         /// The model.
         name: String,
@@ -131,12 +140,11 @@ struct Dynamics {
 }
 
 impl Dynamics {
-    fn of(body_gravity: f64, models: &[Model]) -> Self {
-        let of = |model: &Model| {
-            let material = model.material();
+    fn of(body_gravity: f64, materials: impl Iterator<Item = Material>) -> Self {
+        let of = |material: Material| {
             [material.linear_damping(), material.gravity_scale(), material.density()]
         };
-        Self { body_gravity, materials: models.iter().map(of).collect() }
+        Self { body_gravity, materials: materials.map(of).collect() }
     }
 
     /// The numbers of a file that has none of them.
@@ -146,26 +154,15 @@ impl Dynamics {
         Self { body_gravity: obsp_sim::BODY_GRAVITY, materials: vec![numbers; models] }
     }
 
-    /// Sets the numbers of the models' materials.
-    fn apply(&self, models: &mut [Model]) -> Result<(), GameDataError> {
-        if self.materials.len() != models.len() {
+    /// Checks the numbers for so many models.
+    fn check(&self, models: usize) -> Result<(), GameDataError> {
+        if self.materials.len() != models {
             let reason = "the numbers of its materials are not those of its models";
             return Err(GameDataError::Damaged { reason: reason.into() });
         }
         if !obsp_sim::BODY_GRAVITIES.contains(&self.body_gravity) {
             let reason = format!("the gravity of bodies is {}", self.body_gravity);
             return Err(GameDataError::Damaged { reason });
-        }
-        for (model, &[linear_damping, gravity_scale, density]) in
-            models.iter_mut().zip(&self.materials)
-        {
-            let material = (model.material().with_linear_damping(linear_damping))
-                .and_then(|material| material.with_gravity_scale(gravity_scale))
-                .and_then(|material| material.with_density(density));
-            let material = material.map_err(|error| {
-                GameDataError::Model(format!("model {}: {error}", model.name()))
-            })?;
-            *model = model.clone().with_material(material);
         }
         Ok(())
     }
@@ -180,44 +177,69 @@ struct EncodedModel {
     angular_damping: f64,
     /// The way in which its bodies move: 0 dynamic, 1 missiles, 2 kinematic.
     kind: u8,
-    /// The OBJ text.
+    /// The OBJ text; empty for a model that is drawn in the map.
     text: String,
 }
 
-impl From<&Model> for EncodedModel {
-    fn from(model: &Model) -> Self {
+impl EncodedModel {
+    fn new(name: &str, material: Material, kind: BodyKind, text: &str) -> Self {
         Self {
-            name: model.name().to_owned(),
-            friction: model.material().friction(),
-            restitution: model.material().restitution(),
-            angular_damping: model.material().angular_damping(),
-            kind: match model.kind() {
+            name: name.to_owned(),
+            friction: material.friction(),
+            restitution: material.restitution(),
+            angular_damping: material.angular_damping(),
+            kind: match kind {
                 BodyKind::Dynamic => 0,
                 BodyKind::Missile => 1,
                 BodyKind::Kinematic => 2,
             },
-            text: model.source().to_owned(),
+            text: text.to_owned(),
         }
     }
-}
 
-impl EncodedModel {
-    fn model(&self) -> Result<Model, GameDataError> {
-        let model = Model::from_obj(&self.name, &self.text)
-            .map_err(|error| GameDataError::Model(error.to_string()))?;
-        let material = Material::new(self.friction, self.restitution)
+    /// The material, with three more `numbers` of it.
+    fn material(
+        &self,
+        [linear_damping, gravity_scale, density]: [f64; 3],
+    ) -> Result<Material, GameDataError> {
+        Material::new(self.friction, self.restitution)
             .and_then(|material| material.with_angular_damping(self.angular_damping))
-            .map_err(|error| GameDataError::Model(format!("model {}: {error}", self.name)))?;
-        let model = model.with_material(material);
+            .and_then(|material| material.with_linear_damping(linear_damping))
+            .and_then(|material| material.with_gravity_scale(gravity_scale))
+            .and_then(|material| material.with_density(density))
+            .map_err(|error| GameDataError::Model(format!("model {}: {error}", self.name)))
+    }
+
+    fn kind(&self) -> Result<BodyKind, GameDataError> {
         match self.kind {
-            0 => Ok(model),
-            1 => Ok(model.as_missile()),
-            2 => Ok(model.as_kinematic()),
+            0 => Ok(BodyKind::Dynamic),
+            1 => Ok(BodyKind::Missile),
+            2 => Ok(BodyKind::Kinematic),
             _ => {
                 let reason = format!("model {}: {} is not a kind of body", self.name, self.kind);
                 Err(GameDataError::Model(reason))
             }
         }
+    }
+
+    fn is_drawn(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    fn model(&self, numbers: [f64; 3]) -> Result<Model, GameDataError> {
+        let model = Model::from_obj(&self.name, &self.text)
+            .map_err(|error| GameDataError::Model(error.to_string()))?;
+        let model = model.with_material(self.material(numbers)?);
+        Ok(match self.kind()? {
+            BodyKind::Dynamic => model,
+            BodyKind::Missile => model.as_missile(),
+            BodyKind::Kinematic => model.as_kinematic(),
+        })
+    }
+
+    fn drawn(&self, numbers: [f64; 3]) -> Result<DrawnModel, GameDataError> {
+        let (material, kind) = (self.material(numbers)?, self.kind()?);
+        Ok(DrawnModel { name: self.name.clone(), material, kind })
     }
 }
 
@@ -254,6 +276,7 @@ impl GameData {
             movement,
             body_gravity: raw.bodies.gravity(text)?,
             models: models.into(),
+            drawn: Arc::default(),
             bytes: Arc::default(),
         };
         data.encoded().map_err(|error| GameFileError::at(text, 0, error.to_string()))
@@ -287,37 +310,43 @@ impl GameData {
             return Err(damaged("too long a text, or too many models".into()));
         }
         let movement = MovementSets::from_numbers(encoded.movement, &encoded.movements);
-        let models: Result<Vec<_>, _> = encoded.models.iter().map(EncodedModel::model).collect();
-        let mut models = models?;
-        dynamics.apply(&mut models)?;
+        dynamics.check(encoded.models.len())?;
+        let all = encoded.models.iter().zip(dynamics.materials);
+        let (drawn, models): (Vec<_>, Vec<_>) = all.partition(|(model, _)| model.is_drawn());
+        let models = models.into_iter().map(|(model, numbers)| model.model(numbers));
+        let drawn = drawn.into_iter().map(|(model, numbers)| model.drawn(numbers));
         Ok(Self {
             text: encoded.text.as_str().into(),
             movement: movement.map_err(|error| damaged(error.to_string()))?,
             body_gravity: dynamics.body_gravity,
-            models: models.into(),
+            models: models.collect::<Result<_, _>>()?,
+            drawn: drawn.collect::<Result<_, _>>()?,
             bytes: bytes.into(),
         })
     }
 
     /// Adds the models of `all`, which the game's own code has made, except those that ship. A
-    /// model replaces an earlier one of the same name.
+    /// model replaces an earlier one of the same name. Of models that are drawn in the map only
+    /// material and kind are added, because clients have the map.
     ///
     /// # Errors
     /// All models together are too many, or too long.
     pub fn with_models(&self, all: &[Model]) -> Result<Self, GameDataError> {
         let mut models = self.models.to_vec();
-        for model in all.iter().filter(|model| !model.is_shipped()) {
+        let drawn: Arc<[DrawnModel]> = all.iter().filter_map(DrawnModel::of).collect();
+        let own = |model: &&Model| !model.is_shipped() && model.drawn().is_none();
+        for model in all.iter().filter(own) {
             match models.iter_mut().find(|known| known.name() == model.name()) {
                 Some(known) => *known = model.clone(),
                 None => models.push(model.clone()),
             }
         }
-        if models.len() > obsp_sim::MAX_MODELS {
-            let reason =
-                format!("{} models; at most {} are allowed", models.len(), obsp_sim::MAX_MODELS);
+        let count = models.len() + drawn.len();
+        if count > obsp_sim::MAX_MODELS {
+            let reason = format!("{count} models; at most {} are allowed", obsp_sim::MAX_MODELS);
             return Err(GameDataError::Damaged { reason });
         }
-        Self { models: models.into(), ..self.clone() }.encoded()
+        Self { models: models.into(), drawn, ..self.clone() }.encoded()
     }
 
     /// Adds the sets of movement parameters that the game's own code declares, except those whose
@@ -360,17 +389,19 @@ impl GameData {
         &self.models
     }
 
-    /// The models of a match in the order of their ids. Each name of the schema stands for the
-    /// game's own model of that name. If the game has none, it stands for the shipped model.
+    /// The models of a match on `map` in the order of their ids. Each name of the schema stands for
+    /// the game's own model of that name. If the game has none, it stands for the shipped model, and
+    /// if none ships, for the model that is drawn in the map ([`Map::model_named`]).
     ///
     /// # Errors
-    /// The schema names a model that is neither the game's own nor shipped.
-    pub fn models_of(&self, schema: &Schema) -> Result<Vec<Model>, GameDataError> {
+    /// The schema names a model that is neither the game's own, nor shipped, nor drawn in the map.
+    pub fn models_of(&self, schema: &Schema, map: &Map) -> Result<Vec<Model>, GameDataError> {
         let shipped = shipped();
         let known = || self.models.iter().chain(&shipped);
         let model = |name: &str| {
-            let found = known().find(|model| model.name() == name).cloned();
-            found.ok_or_else(|| GameDataError::NoSuchModel { name: name.to_owned() })
+            let found = known().find(|model| model.name() == name).cloned().map(Ok);
+            let found = found.or_else(|| DrawnModel::find(&self.drawn, map, name));
+            found.ok_or_else(|| GameDataError::NoSuchModel { name: name.to_owned() })?
         };
         schema.models().map(model).collect()
     }
@@ -389,7 +420,14 @@ impl GameData {
     fn encoded(mut self) -> Result<Self, GameDataError> {
         let (text, movement) = ((*self.text).to_owned(), self.movement().to_array());
         let movements = self.movement.numbers_of_others();
-        let models = self.models.iter().map(EncodedModel::from).collect();
+        let own = self.models.iter().map(|model| {
+            EncodedModel::new(model.name(), model.material(), model.kind(), model.source())
+        });
+        let drawn = self.drawn.iter();
+        let drawn =
+            drawn.map(|model| EncodedModel::new(&model.name, model.material, model.kind, ""));
+        let models: Vec<EncodedModel> = own.chain(drawn).collect();
+        let count = models.len();
         let encoded = Encoded { text, movement, movements, models };
         let is_empty = encoded.movements.is_empty() && encoded.models.is_empty();
         if is_empty && encoded.text.is_empty() {
@@ -400,8 +438,10 @@ impl GameData {
         };
         let bytes = bincode::encode_to_vec(&encoded, bincode::config::standard());
         let mut bytes = bytes.map_err(damaged)?;
-        let dynamics = Dynamics::of(self.body_gravity, &self.models);
-        if dynamics != Dynamics::usual(self.models.len()) {
+        let materials = self.models.iter().map(Model::material);
+        let materials = materials.chain(self.drawn.iter().map(|model| model.material));
+        let dynamics = Dynamics::of(self.body_gravity, materials);
+        if dynamics != Dynamics::usual(count) {
             let more = bincode::encode_to_vec(&dynamics, bincode::config::standard());
             bytes.extend(more.map_err(damaged)?);
         }
@@ -420,6 +460,7 @@ impl Default for GameData {
             movement: MovementSets::default(),
             body_gravity: obsp_sim::BODY_GRAVITY,
             models: Arc::default(),
+            drawn: Arc::default(),
             bytes: Arc::default(),
         }
     }

@@ -86,7 +86,7 @@ pub enum SchemaError {
     /// A name that is empty, too long, or has a character that is not allowed.
     #[error(
         "the name {name:?} is not allowed: names have 1 to {MAX_FIELD_NAME} of the characters \
-         a-z, A-Z, 0-9, `_`, `-` and `.`"
+         a-z, A-Z, 0-9, `_`, `-` and `.`, and those of models may begin with `*`"
     )]
     BadName {
         /// The name.
@@ -174,7 +174,7 @@ impl Schema {
             return Err(SchemaError::TooManyModels { count: models.len() });
         }
         for (name, fields) in &models {
-            field::check_name(name)?;
+            field::check_model_name(name)?;
             check_fields(&format!("the model {name:?}"), fields)?;
         }
         if events.len() > MAX_EVENT_KINDS {

@@ -226,7 +226,8 @@ impl Server {
         self.description.map_hash
     }
 
-    /// Props that the first match began with.
+    /// Bodies that the first match began with: those of the map, those that were scattered, and those
+    /// of the game.
     pub fn props(&self) -> usize {
         self.description.props
     }

@@ -86,13 +86,14 @@ impl LoadedMap {
     ///
     /// # Errors
     /// The map lacks a size that players need, or the game has a model that is neither in its
-    /// data nor among those that ship.
+    /// data, nor among those that ship, nor drawn in the map.
     pub fn new(
         map: impl Into<Arc<Map>>,
         game: &GameData,
         schema: &Schema,
     ) -> Result<Self, MapError> {
-        let (map, models) = (map.into(), game.models_of(schema)?);
+        let map = map.into();
+        let models = game.models_of(schema, &map)?;
         let predictor = Predictor::new(Arc::clone(&map), &models)?;
         let predictor = predictor.with_body_gravity(game.body_gravity());
         let (movement, models) = (game.movement_sets().clone(), models.into());

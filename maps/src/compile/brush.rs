@@ -132,7 +132,7 @@ pub(super) fn solid(
 }
 
 /// The reason why a solid cannot be part of the static world, if there is one.
-pub(super) fn too_thin(solid: &ConvexSolid) -> Option<DegenerateBrush> {
+pub(crate) fn too_thin(solid: &ConvexSolid) -> Option<DegenerateBrush> {
     let thickness = solid.thickness();
     (thickness < MIN_THICKNESS - ROUNDED).then_some(DegenerateBrush::TooThin(thickness))
 }

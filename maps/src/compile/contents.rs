@@ -28,9 +28,11 @@ pub(super) enum Contents {
     /// Solid for boxes and bodies, but not for the bare point. Quake's clip brushes are in the
     /// hulls of boxes, and not in the hull of points.
     Clip,
-    /// Not solid. A liquid or a hint is part of the static world; an origin brush is not part of
-    /// anything.
+    /// Not solid. A liquid or a hint is part of the static world; an origin brush of the world is not
+    /// part of anything.
     Passable,
+    /// The middle of the brush is the origin of its entity.
+    Origin,
     /// The brush is not part of the static world, and is kept with its entity.
     Entity,
 }
@@ -41,6 +43,8 @@ enum Role {
     Solid,
     Clip,
     Passable,
+    /// The brush marks the point about which its entity turns, and is removed from the entity.
+    Origin,
     /// The brush only marks a place for compilers, and is removed from its entity.
     Removed,
 }
@@ -109,7 +113,8 @@ pub(super) fn contents(
     };
     let Verdict { role, unsupported: found } = decide(owner, &brush.faces);
     let contents = match (role, owner) {
-        (Role::Removed, _) => Contents::Passable,
+        (Role::Origin, Owner::Other) => Contents::Origin,
+        (Role::Origin | Role::Removed, _) => Contents::Passable,
         // The game decides what triggers and movers do.
         (_, Owner::Other) => return (Contents::Entity, Vec::new()),
         (Role::Solid, _) => Contents::Solid,

@@ -60,7 +60,7 @@ impl ParsedMap {
             parsed.warn(source, options, line, fault)?;
         }
         for entity in map.entities {
-            let mut own = Vec::new();
+            let (mut own, mut origin) = (Vec::new(), None);
             for brush in &entity.brushes {
                 parsed.brushes += 1;
                 let solid = match brush::solid(brush) {
@@ -92,11 +92,16 @@ impl ParsedMap {
                         parsed.statics.push(StaticBrush { line, clip, solid, textures });
                     }
                     Contents::Passable => (),
+                    Contents::Origin => origin = Some(solid.bounds().centre()),
                     Contents::Entity => own.push(solid),
                 }
             }
             let point = entity.brushes.is_empty();
-            let (line, entity) = (entity.line, MapEntity { pairs: entity.pairs, solids: own });
+            let (line, mut entity) = (entity.line, MapEntity { pairs: entity.pairs, solids: own });
+            if let Some(DVec3 { x, y, z }) = origin {
+                // As in Quake II and its successors, the middle of the brush becomes the key.
+                entity.pairs.push(("origin".to_owned(), format!("{x} {y} {z}")));
+            }
             let classname = entity.classname();
             if let Some(origin) = entity.origin()
                 && point

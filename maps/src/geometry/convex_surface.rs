@@ -7,6 +7,19 @@ use glam::DVec3;
 use super::polygon_bsp::Surface;
 use super::{ConvexSolid, Face, Plane, Winding};
 
+impl ConvexSolid {
+    /// This solid at another place.
+    pub(crate) fn moved(&self, by: DVec3) -> Self {
+        let moved = |face: &Face| {
+            let Plane { normal, distance } = face.plane;
+            let plane = Plane { normal, distance: distance + normal.dot(by) };
+            Face { plane, vertices: face.vertices.clone() }
+        };
+        let vertices = self.vertices().iter().map(|&vertex| vertex + by).collect();
+        Self::finished(vertices, self.faces().iter().map(moved).collect())
+    }
+}
+
 /// The solid inside a closed surface, each polygon on its outward plane. The order of its faces is
 /// that of the nodes of the surface's tree. `None` if the surface is
 /// not that of a convex body, or if it is uncertain which polygons are one face.

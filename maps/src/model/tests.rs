@@ -76,11 +76,14 @@ fn a_hovertank_fits_into_the_pad() {
     let floor = pad.bounds().min.z + 6.0;
     for (x, y) in [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0), (0.0, 0.0)] {
         let foot = DVec3::new(x * (half.x + 12.0), y * (half.y + 12.0), floor);
-        assert!(!pad.bsp().is_solid(foot + DVec3::Z * 0.01), "the floor is not free at {foot}");
-        assert!(pad.bsp().is_solid(foot - DVec3::Z * 0.01), "there is no floor at {foot}");
+        assert!(
+            !pad.bsp().unwrap().is_solid(foot + DVec3::Z * 0.01),
+            "the floor is not free at {foot}"
+        );
+        assert!(pad.bsp().unwrap().is_solid(foot - DVec3::Z * 0.01), "there is no floor at {foot}");
     }
     let underside = DVec3::new(0.0, 0.0, tank.bounds().min.z + 4.0);
-    assert!(!tank.bsp().is_solid(underside), "the tank is not hollow underneath");
+    assert!(!tank.bsp().unwrap().is_solid(underside), "the tank is not hollow underneath");
 }
 
 #[test]
@@ -155,7 +158,7 @@ proptest! {
             let in_parts = model.parts().iter().filter(|p| p.contains(point)).count();
             // A point on the cut between two parts is in both.
             prop_assert_eq!(in_parts > 0, inside, "{} parts at {}", model.name(), point);
-            prop_assert_eq!(model.bsp().is_solid(point), inside, "{} tree at {}", model.name(), point);
+            prop_assert_eq!(model.bsp().unwrap().is_solid(point), inside, "{} tree at {}", model.name(), point);
         }
     }
 }

@@ -4,6 +4,10 @@ const CUBE: &str = include_str!("../../../maps/models/crate.obj");
 const STAR: &str = include_str!("../../../maps/models/star.obj");
 const FILE: &str = "[movement]\ngravity = 400\n[models]\nslab = 'own/slab.obj'\nblock = 'b.obj'\n";
 
+fn arena() -> Map {
+    Map::from_bytes(include_bytes!("../../../maps/arena.obsp")).unwrap()
+}
+
 fn of_file() -> GameData {
     GameData::read(FILE, &mut |_, _| Ok(CUBE.to_owned())).unwrap()
 }
@@ -20,10 +24,11 @@ fn a_client_reads_what_the_server_has_read() {
     assert_eq!(client.text(), FILE);
     assert_eq!(client.movement().gravity, 400.0);
     let names = ["comet", "crate", "slab"].map(String::from);
-    let models = client.models_of(&Schema::of_models(names).unwrap()).unwrap();
+    let models = client.models_of(&Schema::of_models(names).unwrap(), &arena()).unwrap();
     assert_eq!(models[0].source(), STAR);
     assert!(models[1].is_shipped() && !models[2].is_shipped());
-    let unknown = client.models_of(&Schema::of_models(["gem".into()]).unwrap()).unwrap_err();
+    let unknown =
+        client.models_of(&Schema::of_models(["gem".into()]).unwrap(), &arena()).unwrap_err();
     assert!(unknown.to_string().contains("gem"), "{unknown}");
 }
 
@@ -40,7 +45,7 @@ fn a_model_under_a_shipped_name_is_sent() {
     let own = Model::from_obj("crate", STAR).unwrap();
     let data = GameData::default().with_models(&[own]).unwrap();
     let client = GameData::from_bytes(data.bytes()).unwrap();
-    let models = client.models_of(&Schema::of_models(["crate".into()]).unwrap()).unwrap();
+    let models = client.models_of(&Schema::of_models(["crate".into()]).unwrap(), &arena()).unwrap();
     assert_eq!(models[0].source(), STAR);
 }
 
@@ -52,15 +57,18 @@ fn materials_and_kinds_of_bodies_reach_clients() {
         "{FILE}[materials.slab]\nfriction = 0.05\nrestitution = 0.9\nangular_damping = 0.0\n"
     );
     let file = GameData::read(&text, &mut |_, _| Ok(CUBE.to_owned())).unwrap();
-    let slab =
-        |data: &GameData| data.models_of(&Schema::of_models(["slab".into()]).unwrap()).unwrap();
+    let slab = |data: &GameData| {
+        data.models_of(&Schema::of_models(["slab".into()]).unwrap(), &arena()).unwrap()
+    };
     let material = Material::new(0.05, 0.9).unwrap().with_angular_damping(0.0).unwrap();
     assert_eq!(slab(&file)[0].material(), material);
     let star = shipped().pop().unwrap();
     let thrown = [slab(&file)[0].clone(), star].map(Model::as_missile);
     let client = GameData::from_bytes(file.with_models(&thrown).unwrap().bytes()).unwrap();
-    let models =
-        client.models_of(&Schema::of_models(["slab", "star", "block"].map(String::from)).unwrap());
+    let models = client.models_of(
+        &Schema::of_models(["slab", "star", "block"].map(String::from)).unwrap(),
+        &arena(),
+    );
     let models = models.unwrap();
     assert_eq!([0, 1, 2].map(|index| models[index].is_missile()), [true, true, false]);
     assert!(models[0].is_same(&thrown[0]) && !models[0].is_same(&slab(&file)[0]));

@@ -77,6 +77,12 @@ impl Field {
     }
 }
 
+/// Checks the name of a model. Models that are drawn in the map have names such as `*3`.
+pub(super) fn check_model_name(name: &str) -> Result<(), SchemaError> {
+    check_name(name.strip_prefix('*').unwrap_or(name))
+        .map_err(|_| SchemaError::BadName { name: name.to_owned() })
+}
+
 /// Checks a name of a schema.
 pub(super) fn check_name(name: &str) -> Result<(), SchemaError> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);

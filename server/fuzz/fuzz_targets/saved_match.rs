@@ -32,7 +32,7 @@ static FIXTURE: LazyLock<Mutex<Fixture>> = LazyLock::new(|| {
         let command = Command { forward: 127, yaw, buttons, ..Command::default() };
         game.step(&players.map(|player| (player, command)));
     }
-    let audit = Audit::new(&map, &Arena.models()).expect("the arena can be played");
+    let audit = Audit::new(&map, &Arena.models(&map)).expect("the arena can be played");
     Mutex::new(Fixture { saved: game.save(), game, audit })
 });
 

@@ -13,7 +13,7 @@ use crate::game_match::Match;
 use crate::replicated::schema;
 use crate::running::RunningMatch;
 use crate::save::{self, LoadMatchError};
-use crate::with_file::WithFile;
+use crate::with_file::{WithFile, all_models};
 
 /// A game whose type is hidden. A server holds any game in this form, and makes matches of it.
 ///
@@ -38,29 +38,30 @@ pub trait AnyGame: Debug + Send + Sync {
     /// As [`Game::name`].
     fn game_name(&self) -> &'static str;
 
-    /// As [`Game::models`].
-    fn models(&self) -> Vec<Model>;
+    /// The models of a match on `map`: those of [`Game::models`], then those of the `game.toml`, then
+    /// those of [`Game::brush_models`].
+    fn models(&self, map: &obsp::Map) -> Vec<Model>;
 
     /// Adds the classes of [`Game::classes`] and of the `game.toml` to those that are known.
     fn add_classes(&self, known: KnownClasses) -> KnownClasses {
         known
     }
 
-    /// The models, fields and events that a server declares to its clients.
+    /// The models, fields and events that a server declares to the clients of a match on `map`.
     ///
     /// # Errors
     /// The game declares something that cannot be sent.
-    fn schema(&self) -> Result<Schema, SchemaError> {
-        Schema::of_models(self.models().iter().map(|model| model.name().to_owned()))
+    fn schema(&self, map: &obsp::Map) -> Result<Schema, SchemaError> {
+        Schema::of_models(self.models(map).iter().map(|model| model.name().to_owned()))
     }
 
-    /// The data with which clients predict its matches: the clients' part of the `game.toml`, and
-    /// the models that do not ship.
+    /// The data with which clients predict a match on `map`: the clients' part of the `game.toml`,
+    /// and the models that neither ship nor are drawn in the map.
     ///
     /// # Errors
     /// The models are too long to be sent.
-    fn client_data(&self) -> Result<GameData, GameDataError> {
-        GameData::default().with_models(&self.models())
+    fn client_data(&self, map: &obsp::Map) -> Result<GameData, GameDataError> {
+        GameData::default().with_models(&self.models(map))
     }
 
     /// This game with the numbers of `file` instead of the defaults.
@@ -93,20 +94,20 @@ impl<G: Game> AnyGame for G {
         Game::name(self)
     }
 
-    fn models(&self) -> Vec<Model> {
-        Game::models(self)
+    fn models(&self, map: &obsp::Map) -> Vec<Model> {
+        all_models(self, &GameFile::default(), map)
     }
 
     fn add_classes(&self, known: KnownClasses) -> KnownClasses {
         known.with(Game::classes(self))
     }
 
-    fn schema(&self) -> Result<Schema, SchemaError> {
-        schema(self, &GameFile::default(), &Game::models(self))
+    fn schema(&self, map: &obsp::Map) -> Result<Schema, SchemaError> {
+        schema(self, &GameFile::default(), &AnyGame::models(self, map))
     }
 
-    fn client_data(&self) -> Result<GameData, GameDataError> {
-        let data = GameData::default().with_models(&Game::models(self))?;
+    fn client_data(&self, map: &obsp::Map) -> Result<GameData, GameDataError> {
+        let data = GameData::default().with_models(&AnyGame::models(self, map))?;
         data.with_movements(&self.movements())
     }
 

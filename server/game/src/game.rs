@@ -1,6 +1,7 @@
 use std::fmt::Debug;
 
 use glam::DVec3;
+use obsp::Map;
 use obsp::model::Model;
 use obsp_proto::control::Vitals;
 use obsp_proto::schema::Action;
@@ -70,7 +71,8 @@ pub enum Respawn {
 /// 2. for each player, in the same order: the player moves, then [`Game::moved`];
 /// 3. the bodies move;
 /// 4. for each missile, in ascending order of slot: it moves, then [`Game::missile_moved`];
-/// 5. [`Game::left_volume`], [`Game::entered`], [`Game::parted`] and [`Game::touched`];
+/// 5. the sensors are updated ([`WorldMut::add_sensor`]), then [`Game::left_volume`],
+///    [`Game::entered`], [`Game::parted`] and [`Game::touched`];
 /// 6. [`Game::tick`];
 /// 7. for each player outside of the world: [`Game::respawn`].
 ///
@@ -95,6 +97,45 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// [kinematic](Model::as_kinematic).
     fn models(&self) -> Vec<Model> {
         obsp::model::shipped()
+    }
+
+    /// The models that bodies can have because they are drawn in the map of a match: doors, lifts and
+    /// platforms, each the brushes of one entity. Their ids follow those of all other models.
+    /// [`World::model_of`] tells the id of an entity's model, and its place. Clients make the models
+    /// from the map, which they have. Each counts among the 128 models of a match. [`Game::classes`]
+    /// names their classes.
+    ///
+    /// ```
+    /// use obsp::{Map, model::Model};
+    /// use obsp_game::{Game, WorldMut};
+    /// use obsp_sim::EntityId;
+    ///
+    /// /// Every `func_plat` is a lift.
+    /// #[derive(Clone, Debug)]
+    /// struct Lifts;
+    ///
+    /// impl Game for Lifts {
+    ///     type State = Vec<EntityId>;
+    ///
+    ///     fn brush_models(&self, map: &Map) -> Vec<Model> {
+    ///         let lifts = map.entities().iter().filter(|entity| entity.classname() == "func_plat");
+    ///         lifts.filter_map(|lift| map.model_of(lift).ok()).collect()
+    ///     }
+    ///
+    ///     fn set_up(&self, world: &mut WorldMut<'_>) -> Self::State {
+    ///         let map = world.map().clone();
+    ///         let mut lifts = Vec::new();
+    ///         for drawn in map.entities().iter().filter_map(|entity| world.model_of(entity)) {
+    ///             let orientation = obsp::glam::DQuat::IDENTITY;
+    ///             lifts.extend(world.spawn_body(drawn.model, drawn.place, orientation));
+    ///         }
+    ///         lifts
+    ///     }
+    /// }
+    /// ```
+    fn brush_models(&self, map: &Map) -> Vec<Model> {
+        let _ = map;
+        Vec::new()
     }
 
     /// The sets of movement parameters that the game gives to single players, with their names: haste,

@@ -75,7 +75,7 @@ impl<G: Game> Match<G> {
         config: Config,
         file: &GameFile,
     ) -> Result<Self, SetupError> {
-        let models = all_models(&game, file);
+        let models = all_models(&game, file, &map);
         check(file, &models)?;
         check_size(file, &map)?;
         let schema = schema(&game, file, &models);
@@ -265,6 +265,7 @@ impl<G: Game> RunningMatch for Match<G> {
             self.shared.volumes.follow(&self.world, before);
             self.act(|game, state, world| game.missile_moved(state, world, missile, flies));
         }
+        self.world.update_sensors();
         self.tell_contacts();
         self.act(|game, state, world| game.tick(state, world));
         self.tell_detached();

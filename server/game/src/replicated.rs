@@ -34,10 +34,11 @@ use crate::game_file::hints::hinted;
 ///     }
 /// }
 ///
-/// let schema = Race.schema()?;
+/// let map = obsp::Map::load("../../maps/arena.obsp".as_ref())?;
+/// let schema = Race.schema(&map)?;
 /// assert_eq!(schema.of_players(), [LAPS]);
 /// assert_eq!(schema.events()[0].name(), "finished");
-/// # Ok::<(), obsp_game::SchemaError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Replicated {

@@ -125,7 +125,7 @@ impl<G: Game> Match<G> {
         let volumes = Volumes::restored(volumes, world.map())
             .ok_or(LoadMatchError::Damaged("one of its volumes is not in its map"))?;
         let random = Random::new(random);
-        let schema = schema(&game, &file, &all_models(&game, &file));
+        let schema = schema(&game, &file, &all_models(&game, &file, world.map()));
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()));
         let schema = Arc::new(schema.map_err(obsp_sim::LoadWorldError::Setup)?);
         let said = SaidLines::default();
@@ -157,6 +157,6 @@ pub(crate) fn load<G: Game>(
     saved: &[u8],
 ) -> Result<Match<G>, LoadMatchError> {
     check_size(file, &map).map_err(obsp_sim::LoadWorldError::Setup)?;
-    let models = all_models(game, file).into();
+    let models = all_models(game, file, &map).into();
     Match::restored(game.clone(), file.clone(), saved, |bytes| World::load(map, models, bytes))
 }

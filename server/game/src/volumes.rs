@@ -88,10 +88,7 @@ impl Volumes {
     /// Adds the brushes of an entity of `map` as a volume; `None` if the entity has no brushes, or
     /// is not of this map.
     pub(crate) fn add_brushes(&mut self, map: &obsp::Map, entity: &MapEntity) -> Option<VolumeId> {
-        let index = map.entities().iter().position(|known| {
-            std::ptr::eq(known, entity)
-                || known.pairs() == entity.pairs() && known.solids() == entity.solids()
-        })?;
+        let index = map.index_of(entity)?;
         self.add(map, Source::Brushes(index as u32), Vec::new())
     }
 

@@ -30,20 +30,20 @@ impl<G: Game> AnyGame for WithFile<G> {
         self.game.game_name()
     }
 
-    fn models(&self) -> Vec<Model> {
-        all_models(&self.game, &self.file)
+    fn models(&self, map: &obsp::Map) -> Vec<Model> {
+        all_models(&self.game, &self.file, map)
     }
 
     fn add_classes(&self, known: KnownClasses) -> KnownClasses {
         self.game.add_classes(known).with_classes(self.file.classes())
     }
 
-    fn schema(&self) -> Result<Schema, SchemaError> {
-        schema(&self.game, &self.file, &self.models())
+    fn schema(&self, map: &obsp::Map) -> Result<Schema, SchemaError> {
+        schema(&self.game, &self.file, &self.models(map))
     }
 
-    fn client_data(&self) -> Result<GameData, GameDataError> {
-        let data = self.file.data().with_models(&self.models())?;
+    fn client_data(&self, map: &obsp::Map) -> Result<GameData, GameDataError> {
+        let data = self.file.data().with_models(&self.models(map))?;
         data.with_movements(&self.game.movements())
     }
 
@@ -68,11 +68,13 @@ impl<G: Game> AnyGame for WithFile<G> {
     }
 }
 
-/// The models of a match: those of its game, then those of the file. The models that its weapons
-/// throw are marked as missiles, because clients have to know this.
-pub(crate) fn all_models<G: Game>(game: &G, file: &GameFile) -> Vec<Model> {
+/// The models of a match: those of its game, then those of the file, then those that are drawn in
+/// the map. The models that its weapons throw are marked as missiles, because clients have to know
+/// this.
+pub(crate) fn all_models<G: Game>(game: &G, file: &GameFile, map: &obsp::Map) -> Vec<Model> {
     let mut models = Game::models(game);
     models.extend_from_slice(file.models());
+    models.extend(game.brush_models(map));
     let is_thrown = |model: &Model| file.weapons().thrown_with(model.name()).is_some();
     // `check` refuses a thrown model that is kinematic.
     let flies = |model: &Model| is_thrown(model) && !model.is_kinematic();

@@ -33,7 +33,7 @@ impl Play {
         let map = room();
         let gem = || Ok(include_str!("../../../maps/models/star.obj").to_owned());
         let file = GameFile::read(game_file, &mut |_| gem()).expect("a game file");
-        let models = Arena.with_file(&file).models();
+        let models = Arena.with_file(&file).models(&map);
         let audit = Audit::new(&map, &models).expect("the room can be audited");
         let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 8 };
         let game = Match::with_file(Arena, map, config, &file);

@@ -18,6 +18,7 @@ use obsp_game::{Game, GameFile, Match, Respawn, RunningMatch, VolumeId, WorldMut
 use obsp_sim::audit::Audit;
 use obsp_sim::{
     BodyMass, BodyParameters, Config, EntityId, ForceSpan, LockedAxes, MissileMotion, PlayerKind,
+    SensorId, SensorShape,
 };
 
 use drawn::{brush, map};
@@ -66,6 +67,22 @@ fn call(name: &str, world: &mut WorldMut<'_>, id: EntityId, n: &mut Numbers) {
         "WorldMut::spawn_agent_at" => {
             let (at, yaw) = (vector(n, [90.0, -90.0, 60.0]), n.whole(9, 65_535) as u16);
             _ = world.spawn_agent_at(PlayerKind::Box, at, yaw);
+        }
+        "WorldMut::spawn_body_in" => {
+            let (min, max) = (vector(n, [-200.0; 3]), vector(n, [200.0; 3]));
+            let (at, turn, pocket) = (vector(n, [90.0; 3]), turn(n), Aabb { min, max });
+            _ = world.spawn_body_in(model, at, turn, &pocket);
+        }
+        "WorldMut::set_pocket" => {
+            let (min, max) = (vector(n, [-200.0; 3]), vector(n, [200.0; 3]));
+            _ = world.set_pocket(id, Some(Aabb { min, max }));
+        }
+        "WorldMut::add_sensor" | "WorldMut::move_sensor" | "WorldMut::attach_sensor" => {
+            let shape = SensorShape::Box(vector(n, [40.0; 3]));
+            let (at, turn) = (vector(n, [0.0, 0.0, 30.0]), turn(n));
+            let sensor = world.add_sensor(shape, at, turn).unwrap_or(SensorId(0));
+            _ = world.move_sensor(sensor, at, turn);
+            _ = world.attach_sensor(sensor, id, at, turn);
         }
         "WorldMut::spawn_intangible" => {
             _ = world.spawn_intangible(model, vector(n, [90.0, 90.0, 90.0]), turn(n));

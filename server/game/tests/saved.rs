@@ -121,7 +121,7 @@ impl Seen {
 fn play(map: &Arc<obsp::Map>, objects: u32, players: u16, seed: u64, seen: &mut Seen) {
     let config = Config { tick_rate: 60, seed, objects, max_players: 32 };
     let mut game = Arena.new_match(Arc::clone(map), config).expect("the map can be played");
-    let mut audit = Audit::new(map, &Arena.models()).expect("the map can be played");
+    let mut audit = Audit::new(map, &Arena.models(map)).expect("the map can be played");
     let mut crowd = Crowd::join(&mut *game, players, seed);
     let mut random = Random::new(!seed);
     for round in 0..3 {
@@ -193,7 +193,7 @@ fn small() -> (Arc<obsp::Map>, Vec<u8>) {
 fn damaged_bytes_are_refused_or_play_on() {
     let (map, saved) = small();
     let mut game = Arena.load_match(Arc::clone(&map), &saved).expect("a saved match can be loaded");
-    let mut audit = Audit::new(&map, &Arena.models()).expect("the map can be played");
+    let mut audit = Audit::new(&map, &Arena.models(&map)).expect("the map can be played");
     let digest = game.digest();
     for length in (0..saved.len()).step_by(7) {
         assert!(game.restore(&saved[..length]).is_err(), "cut to {length}");

@@ -48,8 +48,8 @@ fn play(text: &str, size: &PlayerSize) -> Result<Match<Arena>, String> {
 
 /// The greatest X that a player reaches in four seconds, in a match that is audited in every tick.
 fn walks_to(game: &mut Match<Arena>, buttons: Buttons) -> f64 {
-    let mut audit =
-        Audit::new(game.world().map(), &Arena.models()).expect("the map can be audited");
+    let map = game.world().map();
+    let mut audit = Audit::new(map, &Arena.models(map)).expect("the map can be audited");
     let player = game.join_as(PlayerKind::Box).expect("there is room");
     let ahead = Command { forward: 127, buttons, ..Command::default() };
     let mut farthest = f64::NEG_INFINITY;

@@ -41,6 +41,8 @@ pub(crate) struct Arena {
     pub(crate) triggers: Triggers,
     /// Names of the models, by [`ModelId`].
     pub(crate) model_names: Vec<String>,
+    /// The models that are drawn in the map, each with the index of its entity.
+    pub(crate) drawn: Vec<(usize, DrawnModel)>,
     /// The map's spawn points. A match has at least one.
     pub(crate) spawn_points: Vec<SpawnPoint>,
     /// Problems with the map's spawn points.
@@ -68,6 +70,7 @@ impl Arena {
         let mut warnings = Vec::new();
         Ok(Self {
             triggers: Triggers::new(&map, standing),
+            drawn: drawn(&map, models)?,
             model_names: models.iter().map(|model| model.name().to_owned()).collect(),
             spawn_points: spawn::spawn_points(&map, standing, &mut warnings),
             warnings,
@@ -119,6 +122,27 @@ impl Arena {
         let index = self.model_names.iter().position(|known| known == name)?;
         u8::try_from(index).ok().map(ModelId)
     }
+}
+
+/// A model that is drawn in the map of a match.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DrawnModel {
+    /// The model.
+    pub model: ModelId,
+    /// The position at which a body of the model that is not turned is where it is drawn, in units.
+    pub place: DVec3,
+}
+
+fn drawn(map: &obsp::Map, models: &[Model]) -> Result<Vec<(usize, DrawnModel)>, SetupError> {
+    let mut found = Vec::new();
+    for (model, id) in models.iter().zip((0..=u8::MAX).map(ModelId)) {
+        let Some(drawn) = model.drawn() else { continue };
+        if drawn.map != map.hash() {
+            return Err(SetupError::OtherMap(model.name().to_owned()));
+        }
+        found.push((drawn.entity, DrawnModel { model: id, place: drawn.place }));
+    }
+    Ok(found)
 }
 
 /// The space in which bodies of a map with these bounds may be.

@@ -34,6 +34,27 @@ pub struct Command {
 }
 
 impl Command {
+    /// The command to run in a horizontal direction of any length, for agents. In no direction at all,
+    /// it is the command to stand still.
+    ///
+    /// ```
+    /// # use glam::DVec3;
+    /// use obsp_sim::Command;
+    ///
+    /// let command = Command::running_towards(DVec3::new(0.0, 200.0, 50.0));
+    /// assert_eq!((command.yaw, command.forward), (16_384, 127));
+    /// assert_eq!(Command::running_towards(DVec3::Z), Command::default());
+    /// ```
+    pub fn running_towards(direction: DVec3) -> Self {
+        let (x, y) = (direction.x, direction.y);
+        if !x.is_finite() || !y.is_finite() || (x, y) == (0.0, 0.0) {
+            return Self::default();
+        }
+        let turn = libm::atan2(y, x) / std::f64::consts::TAU;
+        let yaw = (turn * 65_536.0).round() as i64 as u16;
+        Self { yaw, forward: 127, ..Self::default() }
+    }
+
     /// The heading as a horizontal unit vector.
     pub fn ahead(&self) -> DVec3 {
         heading(self.yaw).extend(0.0)

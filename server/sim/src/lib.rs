@@ -48,6 +48,7 @@ mod threads;
 mod traits;
 mod world;
 
+pub use arena::DrawnModel;
 pub use arena::movement_sets::{MovementSetError, MovementSets};
 pub use arena::parameters::{MovementError, MovementParameters};
 pub use bodies::dynamics::{BodyError, BodyMass, BodyParameters, ForceSpan, LockedAxes};
@@ -69,6 +70,7 @@ pub use state::{
 };
 pub use traits::{Attachment, CollisionLayers, Substance, Traits};
 pub use world::{
-    AddPlayerError, BodyContact, Contact, FallsAsleep, LoadWorldError, Nearest, RayHit, Relocation,
-    Step, StoppedBy, SweepHit, SweptShape, Touching, Why, World,
+    AddPlayerError, BodyContact, Contact, FallsAsleep, LoadWorldError, MAX_SENSORS, Nearest,
+    RayHit, Relocation, SensorError, SensorEvent, SensorId, SensorShape, Step, StoppedBy, SweepHit,
+    SweptShape, Touching, Why, World,
 };

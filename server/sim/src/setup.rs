@@ -22,7 +22,8 @@ pub struct Config {
     pub seed: u64,
     /// Props scattered in addition to the map's own.
     pub objects: u32,
-    /// Maximum number of players at a time.
+    /// Maximum number of players at a time. A match for agents alone has none. Its map needs a spawn
+    /// point as well, because bodies that fall out of the map come back near one.
     pub max_players: u16,
 }
 
@@ -42,7 +43,8 @@ pub enum SetupError {
     MissingSize(&'static str),
     /// The map has no spawn point, so no player could join.
     #[error(
-        "the map has no spawn point: add an info_player_deathmatch or info_player_start entity"
+        "the map has no spawn point: add an info_player_deathmatch or info_player_start entity; a \
+         match without places for players needs one too, because bodies that fall come back near it"
     )]
     NoSpawnPoint,
     /// All spawn points of the map are unusable, so no player could join.
@@ -54,6 +56,9 @@ pub enum SetupError {
     /// There are more than [`MAX_MODELS`] models.
     #[error("{0} models are too many: a match has {MAX_MODELS} at most")]
     TooManyModels(usize),
+    /// A model is drawn in another map than that of the match.
+    #[error("the model {0} is drawn in another map: make it from the map that is played")]
+    OtherMap(String),
     /// The game declares something that cannot be played.
     #[error("the game cannot be played: {0}")]
     Game(String),

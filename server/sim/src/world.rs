@@ -8,6 +8,7 @@ mod layers;
 mod missiles;
 mod operations;
 mod passing;
+mod pockets;
 mod presence;
 mod props;
 mod queries;
@@ -15,6 +16,7 @@ mod relocations;
 mod rescue;
 mod save;
 mod selected;
+mod sensors;
 mod settings;
 mod step;
 mod sweep;
@@ -23,12 +25,14 @@ mod why;
 use std::sync::Arc;
 
 use glam::DVec3;
+use obsp::MapEntity;
 use obsp::model::Model;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use self::relocations::Relocations;
-use crate::arena::Arena;
+use self::sensors::Sensors;
+use crate::arena::{Arena, DrawnModel};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
@@ -53,6 +57,7 @@ pub use queries::RayHit;
 pub use relocations::Relocation;
 pub use save::LoadWorldError;
 pub use selected::Nearest;
+pub use sensors::{MAX_SENSORS, SensorError, SensorEvent, SensorId, SensorShape};
 pub use step::Step;
 pub use sweep::{SweepHit, SweptShape};
 pub use why::{FallsAsleep, StoppedBy, Touching, Why};
@@ -96,6 +101,7 @@ pub struct World {
     /// The impulses by which the guard stopped bodies in the last tick. The simulation does not
     /// depend on them, and they are not saved.
     strikes: Vec<Strike>,
+    sensors: Sensors,
     tick: u64,
 }
 
@@ -178,6 +184,7 @@ impl World {
             pushed: Vec::new(),
             touches: Vec::new(),
             strikes: Vec::new(),
+            sensors: Sensors::default(),
             tick: 0,
         };
         world.set_budget_per_second(Some(Self::DEFAULT_BUDGET_PER_SECOND));
@@ -294,6 +301,7 @@ impl World {
             }
         }
         self.bring_back_all();
+        self.update_sensors();
         self.end_step(step);
     }
 
@@ -306,8 +314,8 @@ impl World {
     /// A hash of everything that ticks change and that the next tick depends on. Equal
     /// worlds have equal digests on every machine.
     pub fn digest(&self) -> u64 {
-        let Self { tick, entities, pairs, history, .. } = self;
-        digest::digest(*tick, entities, pairs, history, self.body_gravity())
+        let Self { tick, entities, pairs, history, sensors, .. } = self;
+        digest::digest(*tick, entities, pairs, history, self.body_gravity(), sensors)
     }
 
     /// The whole motion state of a player on foot, from which a client predicts; `None` if there is
@@ -379,6 +387,14 @@ impl World {
     /// Names of the models, by [`ModelId`](crate::ModelId).
     pub fn model_names(&self) -> &[String] {
         &self.arena.model_names
+    }
+
+    /// The model of the match that is drawn in the map as the brushes of `entity`
+    /// ([`obsp::Map::model_of`]), and its place; `None` if the match was set up without it.
+    pub fn model_of(&self, entity: &MapEntity) -> Option<DrawnModel> {
+        let index = self.arena.map.index_of(entity)?;
+        let drawn = self.arena.drawn.iter().find(|(known, _)| *known == index);
+        drawn.map(|(_, drawn)| *drawn)
     }
 
     /// Half extents of a player's box in `posture`, in units.

@@ -110,7 +110,7 @@ pub(crate) fn serve_reloading(
 fn introduce(running: &Server, options: &Options) {
     info!("map {}, hash {}", running.map_name(), running.map_hash());
     info!(
-        "{} Hz, {} props, up to {} players, seed {}",
+        "{} Hz, {} bodies, up to {} players, seed {}",
         options.tick_rate,
         running.props(),
         options.max_players,

@@ -84,7 +84,8 @@ pub(crate) struct Prepared {
     pub(crate) level: Arc<Level>,
     pub(crate) simulation: Box<dyn RunningMatch>,
     pub(crate) config: obsp_sim::Config,
-    /// Props that the world begins with.
+    /// Bodies that the world begins with: those of the map, those that were scattered, and those of
+    /// the game.
     pub(crate) props: usize,
 }
 
@@ -191,7 +192,8 @@ impl LevelMaker {
         for fault in EntityFault::find(map.entities(), &known) {
             tracing::warn!("map {name}: entity {}: {fault}", fault.first());
         }
-        let props = world.counters().entities as usize;
+        // The counters of the world leave out the bodies that the game has just spawned.
+        let props = world.state().entities.len();
         if props + usize::from(players) > MAX_ENTITIES {
             return Err(StartError::TooManyEntities { props, players });
         }
@@ -202,8 +204,9 @@ impl LevelMaker {
         let snapshot_rate = rate(snapshots).filter(|rate| *rate <= tick_rate);
         let snapshot_rate =
             snapshot_rate.ok_or(StartError::SnapshotRate { snapshots, ticks: self.tick_rate })?;
-        let schema = game.schema().map_err(|error| setup(SetupError::Game(error.to_string())))?;
-        let game_data = game.client_data();
+        let schema =
+            game.schema(&map).map_err(|error| setup(SetupError::Game(error.to_string())))?;
+        let game_data = game.client_data(&map);
         let game_data = game_data.map_err(|error| setup(SetupError::Game(error.to_string())))?;
         let bytes = map.to_bytes();
         if Download::Map.announce(&bytes).is_none() {
@@ -229,8 +232,8 @@ impl LevelMaker {
             map: bytes.into(),
             game_data: game_data.bytes().to_owned().into(),
             source,
+            models: game.models(&map).into(),
             world_map: map,
-            models: game.models().into(),
             weapons: (game.game_name() == Arena.game_name()).then(|| Arc::clone(file.weapons())),
             roster: Roster::default(),
             events: broadcast::Sender::new(EVENTS_WAITING),

@@ -9,6 +9,7 @@ mod yard;
 use std::fmt;
 
 use glam::{DVec2, DVec3};
+use obsp::geometry::PolygonBsp;
 use obsp::model::{Model, shipped};
 use obsp_game::arena::Arena;
 use obsp_game::{Event, Match, RunningMatch};
@@ -177,7 +178,8 @@ pub fn landing(options: &LandingOptions) -> Result<Landing, SceneError> {
 
 fn polygons(models: &[Model], name: &str) -> (usize, usize) {
     let model = models.iter().find(|model| model.name() == name);
-    model.map_or((0, 0), |model| (model.polygons().len(), model.bsp().fragments()))
+    let fragments = |model: &Model| model.bsp().map_or(0, PolygonBsp::fragments);
+    model.map_or((0, 0), |model| (model.polygons().len(), fragments(model)))
 }
 
 /// The match, and who plays in it.

@@ -36,7 +36,7 @@ const TABLE: &[(&str, Strength, Role, Option<Reason>)] = &[
     ("skip", Strength::Settled, Role::Passable, None),
     ("nullnoclip", Strength::Settled, Role::Passable, Some(RAYS_ONLY)),
     ("noclip", Strength::Settled, Role::Passable, Some(RAYS_ONLY)),
-    ("origin", Strength::Special, Role::Removed, Some(ORIGIN)),
+    ("origin", Strength::Special, Role::Origin, Some(ORIGIN)),
     ("boundingbox", Strength::Special, Role::Removed, Some(ORIGIN)),
     ("!cur_", Strength::Special, Role::Passable, Some(CURRENT)),
     ("!", Strength::Special, Role::Passable, Some(LIQUID)),

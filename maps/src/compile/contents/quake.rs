@@ -12,7 +12,7 @@ pub(super) fn verdict(owner: Owner, faces: &[SourceFace]) -> Verdict {
         let (role, unsupported) = match name.as_str() {
             "clip" => (Role::Clip, Vec::new()),
             "hint" | "hintskip" => (Role::Passable, Vec::new()),
-            "origin" => (Role::Removed, lacking(ORIGIN)),
+            "origin" => (Role::Origin, lacking(ORIGIN)),
             "skip" => continue,
             // The brush model of a wall is solid with any texture.
             name if name.starts_with('*') && owner != Owner::Wall => {

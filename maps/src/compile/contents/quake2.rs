@@ -104,7 +104,7 @@ pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
 /// *window*, then a clip of players.
 fn role(contents: u32) -> Role {
     if contents & ORIGIN_BRUSH != 0 {
-        Role::Removed
+        Role::Origin
     } else if contents & (SOLID | WINDOW) != 0 || contents & KINDS == 0 {
         Role::Solid
     } else if contents & PLAYERCLIP != 0 {

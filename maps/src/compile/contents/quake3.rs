@@ -23,7 +23,7 @@ enum Strength {
     Clip,
     Fog,
     Liquid,
-    Removed,
+    Origin,
 }
 
 /// Shaders of the folder `common`. A name that is not listed is also solid.
@@ -67,7 +67,7 @@ const COMMON: &[(&str, Strength, Option<Reason>)] = &[
     ("slime", Strength::Liquid, Some(LIQUID)),
     ("lava", Strength::Liquid, Some(LIQUID)),
     ("fog", Strength::Fog, None),
-    ("origin", Strength::Removed, Some(ORIGIN)),
+    ("origin", Strength::Origin, Some(ORIGIN)),
     ("slick", Strength::Solid, Some(SLICK)),
     ("caulk", Strength::Solid, None),
     ("cushion", Strength::Solid, None),
@@ -96,7 +96,7 @@ pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
         Strength::Solid => Role::Solid,
         Strength::NotSolid | Strength::Fog | Strength::Liquid => Role::Passable,
         Strength::Clip => Role::Clip,
-        Strength::Removed => Role::Removed,
+        Strength::Origin => Role::Origin,
     };
     Verdict { role, unsupported }
 }

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::*;
 use crate::compile::source::map::{Flags, Texture};
-use Contents::{Clip, Entity, Passable, Solid};
+use Contents::{Clip, Entity, Origin, Passable, Solid};
 use GameForm::{HalfLife, Quake, Quake2, Quake3};
 
 /// The contents of a brush with these textures, and the names that are not supported in full.
@@ -94,7 +94,7 @@ fn brushes_of_entities_stay_with_them_but_for_origin_brushes() {
                 assert_eq!(of(form, other, &[name]), Entity, "{form} {other} {name}");
             }
             // An origin brush only marks the entity's axis.
-            assert_eq!(of(form, other, &["origin"; 6]), Passable, "{form} {other}");
+            assert_eq!(of(form, other, &["origin"; 6]), Origin, "{form} {other}");
         }
         assert_eq!(of(form, "func_static", &["wall"]) == Solid, form == Quake3);
     }

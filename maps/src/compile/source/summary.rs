@@ -50,7 +50,7 @@ impl Source {
                 *match contents {
                     Contents::Solid => &mut summary.solid,
                     Contents::Clip => &mut summary.clip,
-                    Contents::Passable => &mut summary.passable,
+                    Contents::Passable | Contents::Origin => &mut summary.passable,
                     Contents::Entity => &mut summary.of_entities,
                 } += 1;
                 Unsupported::count(&mut summary.unsupported, unsupported);

@@ -76,12 +76,16 @@ mod tests {
     use crate::arena::Arena;
     use crate::{AnyGame, GameFile, Hint};
 
+    fn map() -> obsp::Map {
+        obsp::Map::load("../../maps/arena.obsp".as_ref()).expect("it ships")
+    }
+
     #[test]
     fn a_file_changes_actions_of_the_game_and_adds_others() {
         let text = "[actions.grenade]\nlabel = 'Bomb'\nkeys = ['KeyG', 'Mouse2']\ngamepad = 5\n\
                     [actions.wave]\ntouch = false\n[actions.bow]\n";
         let game = Arena.with_file(&GameFile::parse(text).unwrap());
-        let schema = game.schema().unwrap();
+        let schema = game.schema(&map()).unwrap();
         let names: Vec<&str> = schema.actions().iter().map(|action| action.name()).collect();
         assert_eq!(names, ["fire", "rocket", "grenade", "bow", "wave"]);
         let bomb = &schema.actions()[2];
@@ -112,7 +116,7 @@ mod tests {
         // With the three of the game, fourteen others are one too many.
         let fourteen = many.lines().take(14).map(|line| format!("{line}\n")).collect::<String>();
         let game = Arena.with_file(&GameFile::parse(&fourteen).unwrap());
-        assert!(game.schema().unwrap_err().to_string().contains("17 actions"));
+        assert!(game.schema(&map()).unwrap_err().to_string().contains("17 actions"));
     }
 
     #[test]

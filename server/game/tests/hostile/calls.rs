@@ -13,7 +13,7 @@ use obsp_sim::{
 
 use super::drawn::{brush, map};
 use super::extremes::EXTREMES;
-use super::{HALF, MOST_BYTES, MOST_EVENTS, Refused, State, trigger};
+use super::{HALF, MOST_BYTES, MOST_EVENTS, Refused, State, placed, trigger};
 
 /// Maximum number of calls by the game within one method.
 const CALLS: u64 = 4;
@@ -62,7 +62,7 @@ fn vector(world: &mut WorldMut<'_>, reach: f64) -> DVec3 {
     DVec3::from_array([(); 3].map(|()| world.random().between(-reach, reach)))
 }
 
-fn turned(world: &mut WorldMut<'_>) -> DQuat {
+pub(super) fn turned(world: &mut WorldMut<'_>) -> DQuat {
     if world.random().below(16) == 0 {
         return DQuat::from_xyzw(0.0, f64::NAN, 0.0, 0.0);
     }
@@ -94,12 +94,22 @@ fn known(state: &State, world: &mut WorldMut<'_>) -> EntityId {
     }
 }
 
+/// Number of kinds of calls in [`call`].
+const OWN_KINDS: u64 = 40;
+
 /// Up to [`CALLS`] random calls.
 pub(super) fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
     for _ in 0..world.random().below(CALLS + 1) {
         let id = known(state, world);
-        let kind = world.random().below(40);
-        state.done += u64::from(call(kind, id, state, world));
+        let kind = world.random().below(OWN_KINDS + placed::KINDS);
+        let done = match kind.checked_sub(OWN_KINDS) {
+            Some(kind) => {
+                let has_room = state.known.len() <= MOST_KNOWN;
+                placed::call(kind, id, state, world, has_room)
+            }
+            None => call(kind, id, state, world),
+        };
+        state.done += u64::from(done);
     }
 }
 

@@ -10,6 +10,7 @@ mod drawn;
 #[allow(dead_code, reason = "the numbers alone are asked for")]
 #[path = "../../../../tests/extremes/mod.rs"]
 mod extremes;
+mod placed;
 
 use std::sync::Arc;
 
@@ -55,6 +56,7 @@ struct State {
     /// Ids of entities, of which some are gone.
     known: Vec<EntityId>,
     volumes: u64,
+    sensors: u32,
     /// The number of calls that changed the world.
     done: u64,
 }
@@ -64,6 +66,10 @@ impl Game for Hostile {
 
     fn models(&self) -> Vec<Model> {
         models()
+    }
+
+    fn brush_models(&self, map: &obsp::Map) -> Vec<Model> {
+        drawn_models(map)
     }
 
     fn movements(&self) -> Vec<(&'static str, MovementParameters)> {
@@ -197,7 +203,7 @@ impl Serialize for Refused {
     }
 }
 
-/// The shipped models, and two kinematic ones.
+/// The shipped models, and two kinematic ones. The model of the room's entity of brushes follows.
 fn models() -> Vec<Model> {
     let driven = [("driven_slab", "crate"), ("driven_block", "l_block")].map(|(name, like)| {
         let like = shipped().into_iter().find(|model| model.name() == like);
@@ -207,6 +213,16 @@ fn models() -> Vec<Model> {
             .as_kinematic()
     });
     shipped().into_iter().chain(driven).collect()
+}
+
+/// The brushes of the room's entity as a model.
+fn drawn_models(map: &obsp::Map) -> Vec<Model> {
+    map.entities().iter().filter_map(|entity| map.model_of(entity).ok()).collect()
+}
+
+/// All models of a match.
+fn all_models(map: &obsp::Map) -> Vec<Model> {
+    [models(), drawn_models(map)].concat()
 }
 
 /// An entity of brushes about the origin, up to this height.
@@ -314,8 +330,8 @@ fn play(map: &Arc<obsp::Map>, audit: &mut Audit, seed: u64, saved: bool) -> (u64
 
 #[test]
 fn a_hostile_game_cannot_make_two_bodies_overlap() {
-    let (map, models) = (room(), models());
-    let mut audit = Audit::new(&map, &models).expect("the room can be audited");
+    let map = room();
+    let mut audit = Audit::new(&map, &all_models(&map)).expect("the room can be audited");
     let (first, matches) = (number("HOSTILE_SEED", 1), number("HOSTILE_MATCHES", 200));
     let (mut done, mut replaced) = (0, 0);
     for seed in first..first + matches {
@@ -331,8 +347,7 @@ fn a_hostile_game_cannot_make_two_bodies_overlap() {
 #[test]
 fn a_hostile_game_is_deterministic() {
     let map = room();
-    let models = models();
-    let mut audit = Audit::new(&map, &models).expect("the room can be audited");
+    let mut audit = Audit::new(&map, &all_models(&map)).expect("the room can be audited");
     let mut play = |seed| play(&map, &mut audit, seed, false);
     assert_eq!(play(7), play(7));
     assert_ne!(play(7).0, play(8).0);
@@ -341,8 +356,8 @@ fn a_hostile_game_is_deterministic() {
 /// A world is saved and loaded whole, no matter what a game has done to it.
 #[test]
 fn a_hostile_match_is_the_same_when_it_is_saved_in_every_tick() {
-    let (map, models) = (room(), models());
-    let mut audit = Audit::new(&map, &models).expect("the room can be audited");
+    let map = room();
+    let mut audit = Audit::new(&map, &all_models(&map)).expect("the room can be audited");
     let (first, matches) = (number("HOSTILE_SEED", 1), number("HOSTILE_MATCHES", 30));
     for seed in first..first + matches {
         let whole = play(&map, &mut audit, seed, false);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use glam::{DQuat, DVec3};
-use obsp::geometry::ConvexSolid;
+use obsp::geometry::{Aabb, ConvexSolid};
 use obsp::model::Model;
 
 use super::bodies::{AuditedBody, Surfaces, attitude, exclude_each_other, takes_room};
@@ -35,6 +35,8 @@ pub struct Audit {
     surfaces: Surfaces,
     solids: Vec<(Surface, Figure)>,
     seen: BTreeMap<EntityId, AuditedBody>,
+    /// The boxes in which bodies may overlap the world.
+    pockets: BTreeMap<EntityId, Aabb>,
 }
 
 /// Two bodies, or a body and the world, that share a point. The simulation promises that this never
@@ -74,7 +76,15 @@ impl Audit {
             surfaces: Surfaces::new(map, models)?,
             solids: map.solids().iter().map(solid).collect(),
             seen: BTreeMap::new(),
+            pockets: BTreeMap::new(),
         })
+    }
+
+    /// Notes the pockets of a match: boxes in which a body may overlap the map
+    /// ([`World::set_pocket`]). Other overlaps of these bodies are still found.
+    pub fn note_pockets(&mut self, world: &World) {
+        let ids = world.bodies();
+        self.pockets = ids.into_iter().filter_map(|id| Some((id, world.pocket(id)?))).collect();
     }
 
     /// Finds all bodies with a number that no body can have, and all overlaps of the other bodies.
@@ -113,6 +123,7 @@ impl Audit {
     /// state does not contain it.
     pub fn check_match(&mut self, world: &World) -> Vec<Fault> {
         let state = world.state();
+        self.note_pockets(world);
         let mut found = self.check(&state);
         for entity in &state.entities {
             let spin = world.spin(entity.id);
@@ -142,8 +153,16 @@ impl Audit {
         seen: &'a AuditedBody,
     ) -> impl Iterator<Item = Interpenetration> + 'a {
         let own = self.surfaces.of(&seen.entity);
+        let pocket = self.pockets.get(&seen.entity.id);
+        // All that a body and a solid can share is in both boxes.
+        let may_be_in = move |figure: &Figure| {
+            let (a, b) = (seen.figure.bounds(), figure.bounds());
+            pocket.is_some_and(|pocket| {
+                pocket.min.cmple(a.min.max(b.min)).all() && pocket.max.cmpge(a.max.min(b.max)).all()
+            })
+        };
         self.solids.iter().enumerate().filter_map(move |(index, (solid, figure))| {
-            let surface = own?;
+            let surface = own.filter(|_| !may_be_in(figure))?;
             surface.overlaps(&seen.figure, solid, figure).then(|| Interpenetration {
                 body: seen.entity.id,
                 obstacle: Obstacle::Solid(index),

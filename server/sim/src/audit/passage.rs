@@ -12,7 +12,7 @@ use super::overlap::Obstacle;
 use super::surface::{Figure, Surface};
 use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, Kind, State};
-use crate::world::Relocation;
+use crate::world::{Relocation, World};
 
 /// Allowance in units: how much farther a body may move in a tick than its speed and the height of
 /// a step allow.
@@ -78,6 +78,8 @@ pub struct Passages {
     before: BTreeMap<EntityId, (AuditedBody, DVec3)>,
     /// The entities of earlier states that are missing from the last state.
     away: BTreeSet<EntityId>,
+    /// The boxes in which bodies may come through the world.
+    pockets: BTreeMap<EntityId, Aabb>,
     /// The number of the first relocation that has not been judged yet.
     next: u64,
 }
@@ -156,8 +158,16 @@ impl Passages {
             eased: STEP + EASED,
             before: BTreeMap::new(),
             away: BTreeSet::new(),
+            pockets: BTreeMap::new(),
             next: 0,
         })
+    }
+
+    /// Notes the pockets of a match: a way within a pocket may lead through the map
+    /// ([`World::set_pocket`]).
+    pub fn note_pockets(&mut self, world: &World) {
+        let ids = world.bodies();
+        self.pockets = ids.into_iter().filter_map(|id| Some((id, world.pocket(id)?))).collect();
     }
 
     /// Sets the height of the steps that players walk up, in units. The default is 18.
@@ -275,7 +285,11 @@ impl Passages {
         now: &BTreeMap<EntityId, (AuditedBody, DVec3)>,
     ) -> Vec<Tunnelled> {
         let through = |&(body, from, to): &Way| {
-            let through = self.solid_between(from, to).map(Obstacle::Solid).or_else(|| {
+            let pocket = self.pockets.get(&body);
+            let may_pass =
+                pocket.is_some_and(|pocket| pocket.contains(from) && pocket.contains(to));
+            let solid = if may_pass { None } else { self.solid_between(from, to) };
+            let through = solid.map(Obstacle::Solid).or_else(|| {
                 let other = self.body_between(body, from, to, now, ways)?;
                 Some(Obstacle::Body(other))
             });

@@ -156,6 +156,7 @@ impl Entities {
             sleep: SleepState::default(),
             record: Record::default(),
             visible: true,
+            pocket: None,
             outside: Outside::Waits,
             placed: None,
         };

@@ -12,6 +12,7 @@ mod advance;
 mod beyond_search;
 mod flight;
 mod placement;
+mod pocket;
 mod seeker;
 mod stops;
 
@@ -28,6 +29,7 @@ use crate::context::StepContext;
 pub(crate) use advance::{Advance, NEGLIGIBLE_SHARE, Proposal};
 pub(crate) use flight::{Flight, Stop};
 pub(crate) use placement::Placement;
+use pocket::leaves_out;
 pub(crate) use seeker::Seeker;
 
 /// The present map, shapes and entities, against which every check is made.
@@ -81,7 +83,7 @@ impl<'a> Space<'a> {
             free = free && are_apart(&body, &other, MARGIN, context);
         };
         if size.is_none() {
-            self.visit_solids(&bounds, |_, solid| check(solid));
+            self.visit_solids_met(&bounds, seeker, &mut check);
         }
         self.visit_entities(&bounds, seeker, &mut |_, other| check(other));
         free.then(|| self.placement(shape, pose))
@@ -119,7 +121,7 @@ impl<'a> Space<'a> {
     }
 
     /// Whether the placement overlaps anything that the seeker meets.
-    fn overlaps_at(&self, placement: &Placement, seeker: Seeker) -> bool {
+    pub(crate) fn overlaps_at(&self, placement: &Placement, seeker: Seeker) -> bool {
         let body = Body::standing(self.shape(placement.shape()), *placement.pose());
         let size = self.shape(placement.shape()).size;
         let mut inside =
@@ -127,7 +129,7 @@ impl<'a> Space<'a> {
         let mut check =
             |other: Body| inside = inside || least_gap(&body, &other, Candidates::ALL).is_none();
         if size.is_none() {
-            self.visit_solids(placement.bounds(), |_, solid| check(solid));
+            self.visit_solids_met(placement.bounds(), seeker, &mut check);
         }
         self.visit_entities(placement.bounds(), seeker, &mut |_, other| check(other));
         inside
@@ -138,6 +140,18 @@ impl<'a> Space<'a> {
         let solids = self.map.solids();
         self.map.solids_touching(bounds, |index| {
             each(index, Body::fixed(&solids[index as usize]));
+        });
+    }
+
+    /// Calls `each` with every solid of the world that the seeker meets and whose box touches
+    /// `bounds`.
+    fn visit_solids_met(&self, bounds: &Aabb, seeker: Seeker, mut each: impl FnMut(Body<'a>)) {
+        let solids = self.map.solids();
+        self.visit_solids(bounds, |index, solid| {
+            let around = solids[index as usize].bounds();
+            if !leaves_out(seeker.pocket().as_ref(), bounds, around) {
+                each(solid);
+            }
         });
     }
 

@@ -3,6 +3,7 @@
 
 use xxhash_rust::xxh3::Xxh3Default;
 
+use super::sensors::Sensors;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::dynamics::{BodyMass, BodyParameters, OwnDynamics, Wrench};
@@ -53,6 +54,7 @@ pub(super) fn digest(
     pairs: &[Pair],
     history: &PositionHistory,
     gravity: f64,
+    sensors: &Sensors,
 ) -> u64 {
     let mut hash = Hash::new();
     hash.update(&tick.to_le_bytes());
@@ -72,6 +74,9 @@ pub(super) fn digest(
     if !entities.agents().is_empty() {
         hash.update(&(entities.agents().len() as u64).to_le_bytes());
         entities.agents().iter().for_each(|id| add_id(&mut hash, *id));
+    }
+    for number in sensors.numbers().into_iter().flatten() {
+        hash.update(&number.to_le_bytes());
     }
     for past in history.poses() {
         add_id(&mut hash, past.player);
@@ -152,6 +157,10 @@ fn add_body(hash: &mut Hash, entity: &Entity) {
     hash.update(&sleep.island.to_le_bytes());
     if let Some(own) = entity.dynamics.own() {
         add_dynamics(hash, own);
+    }
+    if let Some(pocket) = entity.pocket() {
+        add_numbers(hash, &pocket.min.to_array());
+        add_numbers(hash, &pocket.max.to_array());
     }
 }
 

@@ -367,7 +367,7 @@ impl World {
         self.nearest(shape, rounded, seeker).ok_or(PlaceError::NoRoom)
     }
 
-    fn insert_body(
+    pub(super) fn insert_body(
         &mut self,
         model: ModelId,
         placement: Placement,

@@ -23,6 +23,7 @@ use thiserror::Error;
 
 use self::checks::Checks;
 use self::poses::{NearPose, SavedPose, SavedSearch};
+use super::sensors::Sensors;
 use super::{Touch, World};
 use crate::arena::movement_sets::MovementSets;
 use crate::arena::parameters::MovementParameters;
@@ -96,6 +97,7 @@ struct Saved<'a> {
     events: Cow<'a, [WorldEvent]>,
     pushed: Cow<'a, [EntityId]>,
     touches: Cow<'a, [Touch]>,
+    sensors: Cow<'a, Sensors>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -162,6 +164,7 @@ impl World {
             events: Cow::Borrowed(&self.events),
             pushed: Cow::Borrowed(&self.pushed),
             touches: Cow::Borrowed(&self.touches),
+            sensors: Cow::Borrowed(&self.sensors),
         };
         // Plain data always has an encoding. If it had none, loading would refuse the empty bytes.
         encode_to_vec((header, saved), wire()).unwrap_or_default()
@@ -217,7 +220,10 @@ impl World {
             ));
         }
         let Saved { tick, body_gravity, budget, pairs, strikes, .. } = saved;
-        let Saved { history, events, pushed, touches, .. } = saved;
+        let Saved { history, events, pushed, touches, sensors, .. } = saved;
+        let mut sensors = sensors.into_owned();
+        let restored = sensors.restore(&self.arena.shapes);
+        restored.map_err(|what| damaged(what.to_owned()))?;
         self.set_body_gravity(body_gravity).map_err(|error| damaged(error.to_string()))?;
         self.tick = tick;
         self.context.budget = budget;
@@ -231,6 +237,7 @@ impl World {
         self.events = events.into_owned();
         self.pushed = pushed.into_owned();
         self.touches = touches.into_owned();
+        self.sensors = sensors;
         self.count();
         Ok(())
     }

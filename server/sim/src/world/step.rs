@@ -12,8 +12,8 @@ use crate::state::EntityId;
 
 /// A step under way: one tick of the world. The players move one by one ([`World::move_player`]),
 /// then the bodies ([`World::move_bodies`]) and the missiles ([`World::move_missile`]). Entities
-/// that wait outside of the world are brought back ([`World::bring_back`]). [`World::end_step`]
-/// completes the step. A player who is left out stands still in this step. The bodies of a phase
+/// that wait outside of the world are brought back ([`World::bring_back`]), and sensors are updated
+/// ([`World::update_sensors`]). [`World::end_step`] completes the step. A player who is left out stands still in this step. The bodies of a phase
 /// that is left out stand still as well.
 ///
 /// ```
@@ -50,6 +50,7 @@ impl World {
     pub fn begin_step(&mut self) -> Step {
         self.tick += 1;
         self.events.clear();
+        self.sensors.clear_events();
         self.relocations.begin_tick();
         self.pushed.clear();
         let remembered = (TOUCH_SECONDS / self.context.seconds) as u64;

@@ -4,6 +4,7 @@
 use glam::DQuat;
 use obsp::model::shipped;
 
+mod brush_models;
 mod dynamics;
 mod emergency;
 mod islands;
@@ -17,6 +18,7 @@ mod presence;
 mod rows;
 mod save;
 mod selected;
+mod sensors;
 mod set_up;
 
 use super::*;

@@ -119,7 +119,7 @@ impl Runner<'_> {
 
     fn judges(&self) -> Result<Judges, SetupError> {
         let (models, rate) = (
-            self.game.with_file(self.recording.game_file()).models(),
+            self.game.with_file(self.recording.game_file()).models(self.map),
             self.recording.header().config().tick_rate,
         );
         Ok(Judges {
@@ -157,6 +157,7 @@ impl Judges {
     fn judge(&mut self, tick: u64, world: &World, found: &mut Found) {
         let state = world.state();
         let fault = self.audit.check_match(world).into_iter().next();
+        self.passages.note_pockets(world);
         let ways = self.passages.judge(&state, world.relocations());
         let tunnelled = ways.tunnelled.into_iter().next();
         let misplaced = ways.misplaced.into_iter().next();

@@ -89,9 +89,12 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
     world.set_budget_per_second((options.sim_budget > 0).then_some(options.sim_budget));
     world.set_resolution(options.resolution.unwrap_or_default());
     world.set_clock(options.time_stages.then_some(Clock::new(nanoseconds)));
-    let schema = game.schema().map_err(|error| setup(SetupError::Game(error.to_string())))?;
+    let schema = game
+        .schema(simulation.world().map())
+        .map_err(|error| setup(SetupError::Game(error.to_string())))?;
     let outputs = Outputs::open(options, &*simulation, config)?;
-    let judges = Judges::new(simulation.world(), &game.models(), options).map_err(setup)?;
+    let models = game.models(simulation.world().map());
+    let judges = Judges::new(simulation.world(), &models, options).map_err(setup)?;
     let dynamic = |model: &Model| model.kind() == BodyKind::Dynamic;
     let mut soak = Soak {
         simulation,
@@ -101,7 +104,7 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
         outcome: Outcome::default(),
         schema,
         durations: Vec::new(),
-        can_sleep: game.models().iter().map(dynamic).collect(),
+        can_sleep: models.iter().map(dynamic).collect(),
     };
     for player in 0..options.players {
         let kind = if player < options.tanks { PlayerKind::Hovertank } else { PlayerKind::Box };
@@ -273,6 +276,7 @@ impl Judges {
         if options.audit_every == 0 {
             return;
         }
+        self.passages.note_pockets(world);
         let ways = self.passages.judge(&state, world.relocations());
         for found in ways.misplaced {
             self.misplaced += 1;

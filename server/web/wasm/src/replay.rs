@@ -115,7 +115,7 @@ impl Replay {
         Ok(Verifying {
             playback,
             ticks: self.recording.ticks_after(0).unwrap_or_else(|_| self.next.clone()),
-            audit: Audit::new(&self.map, &Arena.with_file(recording.game_file()).models())?,
+            audit: Audit::new(&self.map, &Arena.with_file(recording.game_file()).models(&self.map))?,
             audited: 0,
             states: Verified::default(),
             finding: None,
@@ -154,7 +154,7 @@ impl Replay {
     /// # Errors
     /// The map cannot carry the match.
     pub fn cascade(&mut self) -> Result<String, SetupError> {
-        let models = || Arena.with_file(self.recording.game_file()).models();
+        let models = || Arena.with_file(self.recording.game_file()).models(&self.map);
         let heat = match self.heat.take() {
             Some(heat) => heat,
             None => Heat::new(Arc::clone(&self.map), &models())?,
@@ -321,7 +321,7 @@ impl Verifying {
     fn audit(&mut self) {
         let tick = self.playback.tick();
         if tick.is_multiple_of(AUDIT_INTERVAL) && tick / AUDIT_INTERVAL > self.audited {
-            let found = self.audit.check(&self.playback.world().state()).len();
+            let found = self.audit.check_match(self.playback.world()).len();
             self.audited += 1;
             if found > 0 {
                 self.finding.get_or_insert((tick, found));

@@ -53,7 +53,7 @@ fn a_branch_with_nothing_changed_has_the_digests_of_the_record() {
 #[test]
 fn a_body_that_is_removed_is_gone_and_nothing_overlaps() {
     let (mut replay, map) = opened();
-    let mut audit = Audit::new(&map, &Arena.models()).unwrap();
+    let mut audit = Audit::new(&map, &Arena.models(&map)).unwrap();
     let players = entities(&mut replay, |kind| kind.is_player());
     let props = entities(&mut replay, |kind| matches!(kind, Kind::Prop { .. }));
     for id in [players[0], props[0], props[props.len() / 2], props[props.len() - 1]] {

@@ -224,6 +224,10 @@ impl<'a, 'c> Finder<'a, 'c> {
     /// Adds the pairs of a body with the solids of the world.
     pub(super) fn meet_solids(&mut self, own: &Searcher<'a>) {
         let search = self.search;
+        // The guard tests the solids around such a body by itself.
+        if own.entity.pocket().is_some() {
+            return;
+        }
         if own.unchanged {
             self.keep(search.before.solids_of(own.entity.id.slot));
             return;

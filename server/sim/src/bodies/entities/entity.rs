@@ -1,6 +1,7 @@
 //! One body: its role, its place, its motion and its rest.
 
 use glam::{DVec3, Vec3};
+use obsp::geometry::Aabb;
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::blocker::Blocker;
@@ -35,6 +36,8 @@ pub(crate) struct Entity {
     pub(crate) record: Record,
     /// Whether clients draw the entity.
     pub(crate) visible: bool,
+    /// The box in which the static world does not stop the body, which is kinematic.
+    pub(crate) pocket: Option<Aabb>,
     /// What the entity is while it has no placement.
     pub(crate) outside: Outside,
     /// The placement, and the cells of the grid that the body covers. Not saved, because only the
@@ -151,6 +154,11 @@ impl SearchState {
 }
 
 impl Entity {
+    /// The box in which the static world does not stop the body.
+    pub(crate) fn pocket(&self) -> Option<Aabb> {
+        self.pocket
+    }
+
     /// The entity's place in the world; `None` in limbo.
     pub(crate) fn placement(&self) -> Option<&Placement> {
         self.placed.as_ref().map(|(placement, _)| placement)

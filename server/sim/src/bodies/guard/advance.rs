@@ -6,6 +6,7 @@
 //! Moving bodies are then followed past the bodies that have stopped ([`stops`](super::stops)).
 
 use glam::DVec3;
+use obsp::geometry::Aabb;
 
 use super::beyond_search::exceed_reach;
 use super::stops::stop_in_order;
@@ -88,6 +89,8 @@ pub(super) struct MovingBody<'a> {
     /// Extra distances, in units, that the body keeps from a standing body and from a moving one.
     extra_margins: [f64; 2],
     pub(super) overlapping: bool,
+    /// The box in which the world does not stop the body.
+    pub(super) pocket: Option<Aabb>,
 }
 
 /// Two moving bodies that come near each other.
@@ -249,6 +252,7 @@ impl Space<'_> {
                 way,
                 extra_margins,
                 overlapping: false,
+                pocket: entity.pocket(),
             })
         };
         let shares = threads.in_shares(proposals.len(), MIN_MOVERS, |range| {
@@ -269,6 +273,9 @@ impl Space<'_> {
         planes: impl Fn(u16, Blocker) -> P + Sync,
         context: &mut StepContext,
     ) -> Vec<MovingPair<P>> {
+        for mover in movers.iter_mut().filter(|mover| mover.pocket.is_some()) {
+            self.stop_outside_pocket(mover, context);
+        }
         let mut mover_of = vec![None; self.entities.slot_count()];
         movers.iter().enumerate().for_each(|(i, m)| mover_of[usize::from(m.slot)] = Some(i));
         let mover_of = |slot: u16| mover_of.get(usize::from(slot)).copied().flatten();

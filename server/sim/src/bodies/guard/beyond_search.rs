@@ -172,7 +172,10 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
         if excess > 0.0 {
             let Some(entity) = entities.get(slot) else { return };
             solids.clear();
-            entity.record.near_solids.visit(map, &speedbox, |index| solids.push(index));
+            // The solids near a body with a pocket have been tested already.
+            if mover.pocket.is_none() {
+                entity.record.near_solids.visit(map, &speedbox, |index| solids.push(index));
+            }
             for solid in solids.drain(..).map(Blocker::Solid) {
                 let time_of_impact = self.first_impact(mover, solid, planes(slot, solid), context);
                 met.extend(time_of_impact.map(|time_of_impact| (index, solid, time_of_impact)));

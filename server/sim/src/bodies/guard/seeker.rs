@@ -1,8 +1,11 @@
+use obsp::geometry::Aabb;
+
 use crate::bodies::entities::Entity;
 use crate::traits::CollisionLayers;
 
-/// The entity, or the query, for which the entities in a box are looked up. An entity meets only
-/// those that its layers let it meet, so that code that follows a motion need not ask again.
+/// The entity, or the query, for which the entities and the solids in a box are looked up. An entity
+/// meets only those that its layers and its pocket let it meet, so that code that follows a motion
+/// need not ask again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seeker {
     /// The slot of the entity, which is left out.
@@ -11,11 +14,13 @@ pub(crate) struct Seeker {
     layers: Option<CollisionLayers>,
     /// Layers that the entities must not meet, to look up what new layers add.
     but_not: Option<CollisionLayers>,
+    /// The box in which the static world is left out.
+    pocket: Option<Aabb>,
 }
 
 impl Seeker {
     /// A query that meets everything.
-    pub(crate) const QUERY: Self = Self { own: None, layers: None, but_not: None };
+    pub(crate) const QUERY: Self = Self { own: None, layers: None, but_not: None, pocket: None };
 
     /// A query that meets everything except the entity in a slot.
     pub(crate) fn query_except(slot: u16) -> Self {
@@ -24,17 +29,32 @@ impl Seeker {
 
     /// An entity of the match.
     pub(crate) fn of(entity: &Entity) -> Self {
-        Self { own: Some(entity.id.slot), layers: Some(entity.layers), but_not: None }
+        Self {
+            own: Some(entity.id.slot),
+            layers: Some(entity.layers),
+            pocket: entity.pocket(),
+            ..Self::QUERY
+        }
     }
 
     /// An entity that is not in the match yet.
     pub(crate) const fn newcomer(layers: CollisionLayers) -> Self {
-        Self { own: None, layers: Some(layers), but_not: None }
+        Self { layers: Some(layers), ..Self::QUERY }
     }
 
     /// An entity that gets new layers. It meets only what it could not meet before.
     pub(crate) fn newly(entity: &Entity, layers: CollisionLayers) -> Self {
-        Self { own: Some(entity.id.slot), layers: Some(layers), but_not: Some(entity.layers) }
+        Self { layers: Some(layers), but_not: Some(entity.layers), ..Self::of(entity) }
+    }
+
+    /// This seeker with another pocket, or none.
+    pub(crate) fn with_pocket(self, pocket: Option<Aabb>) -> Self {
+        Self { pocket, ..self }
+    }
+
+    /// The box in which the static world is left out.
+    pub(super) fn pocket(&self) -> Option<Aabb> {
+        self.pocket
     }
 
     /// Whether the seeker meets this entity.

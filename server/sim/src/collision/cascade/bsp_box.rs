@@ -37,6 +37,7 @@ fn reached(a: &Body, b: &Body, margin: f64) -> Option<PartSet> {
             descend(bsp, bsp.root(), &relative, a, &mut found);
             found
         }
+        None if b.parts.len() > 1 => Some(PartSet::ALL),
         // The boxes stage has already tested the body's own axes.
         None => {
             let mut faces = b.parts[0].faces().iter().filter(|face| is_angled(face));

@@ -26,6 +26,7 @@ pub(super) fn apart(a: &Body, b: &Body, margin: f64) -> bool {
     let polygons: Vec<&Polygon> = mesh.polygons.iter().collect();
     let meets = match large.mesh.and_then(|mesh| mesh.bsp.as_ref()) {
         Some(bsp) => descend(bsp, bsp.root(), &relative, &polygons),
+        None if large.parts.len() > 1 => return false,
         None => {
             let mut left = polygons;
             for face in large.parts[0].faces() {

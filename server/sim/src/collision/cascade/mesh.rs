@@ -9,7 +9,7 @@ pub(crate) struct Mesh {
     /// Every face with its own centre and radius.
     pub(super) polygons: Vec<Polygon>,
     /// The tree of a body of several parts. A convex body needs none, because its tree is the list
-    /// of its faces.
+    /// of its faces. A body that is drawn in a map as several brushes has none.
     pub(super) bsp: Option<PolygonBsp>,
     /// Whether some face is not aligned with the body's axes.
     pub(super) is_angled: bool,
@@ -20,7 +20,7 @@ impl Mesh {
         let convex = model.parts().len() == 1;
         Self {
             polygons: model.polygons().to_vec(),
-            bsp: (!convex).then(|| model.bsp().clone()),
+            bsp: model.bsp().filter(|_| !convex).cloned(),
             is_angled: model.parts().iter().flat_map(ConvexSolid::faces).any(is_angled),
         }
     }

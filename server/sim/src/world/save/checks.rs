@@ -149,6 +149,13 @@ impl Checks<'_> {
             return Err("an entity that is no dynamic body has parameters of its own");
         }
         self.outside(entity)?;
+        if let Some(pocket) = entity.pocket() {
+            numbers(&pocket.min.to_array())?;
+            numbers(&pocket.max.to_array())?;
+            if !entity.is_kinematic() {
+                return Err("an entity that is not kinematic has a pocket");
+            }
+        }
         speed(entity.velocity, MAX_SPEED)?;
         speed(entity.angular, MAX_SPEED)?;
         if entity.is_kinematic() {

@@ -1,0 +1,46 @@
+//! Models that are drawn in the map of a match. Clients have the map, so only what the map does not
+//! say is sent: the materials, and how the bodies move.
+
+use obsp::Map;
+use obsp::model::{BodyKind, Material, Model};
+
+use super::GameDataError;
+
+/// The properties that a game has given a model that is drawn in the map.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DrawnModel {
+    pub(super) name: String,
+    pub(super) material: Material,
+    pub(super) kind: BodyKind,
+}
+
+impl DrawnModel {
+    /// `None` for a model that is not drawn in a map, or is as it is drawn.
+    pub(super) fn of(model: &Model) -> Option<Self> {
+        model.drawn()?;
+        let (name, material, kind) = (model.name().to_owned(), model.material(), model.kind());
+        let is_usual = material == Material::USUAL && kind == BodyKind::Kinematic;
+        (!is_usual).then_some(Self { name, material, kind })
+    }
+
+    /// The model of this name that is drawn in `map`, with the properties that `known` has for it;
+    /// `None` if that is no name of a model of the map.
+    pub(super) fn find(
+        known: &[Self],
+        map: &Map,
+        name: &str,
+    ) -> Option<Result<Model, GameDataError>> {
+        let model = match map.model_named(name)? {
+            Ok(model) => model,
+            Err(error) => return Some(Err(GameDataError::Model(error.to_string()))),
+        };
+        let own = known.iter().find(|drawn| drawn.name == name);
+        Some(Ok(match own {
+            Some(DrawnModel { material, kind: BodyKind::Missile, .. }) => {
+                model.as_missile().with_material(*material)
+            }
+            Some(DrawnModel { material, .. }) => model.with_material(*material),
+            None => model,
+        }))
+    }
+}

@@ -1,0 +1,105 @@
+//! Pockets: the places in the static world into which a game lets a kinematic body go.
+
+use glam::{DQuat, DVec3};
+use obsp::geometry::Aabb;
+
+use super::World;
+use crate::bodies::guard::Seeker;
+use crate::place_error::PlaceError;
+use crate::state::{EntityId, ModelId};
+use crate::traits::CollisionLayers;
+
+impl World {
+    /// Adds a kinematic body like [`World::spawn_body`], with a pocket: a box in which the static
+    /// world does not stop the body. So a door may fit its frame exactly, and slide into the wall
+    /// beside it: its pocket is the box around the door where it is shut and where it is open, and
+    /// 1/64 unit more at each side.
+    ///
+    /// The body is still refused everywhere else: it stops where it would share a point with a solid
+    /// outside of its pocket. Players and other bodies always stop it.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use glam::{DQuat, DVec3};
+    /// # use obsp::geometry::Aabb;
+    /// # use obsp_sim::{Config, PlaceError, World};
+    /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
+    /// let slab = obsp::model::Model::cuboid("slab", DVec3::new(32.0, 32.0, 8.0))?.as_kinematic();
+    /// let mut world = World::new(map, [slab].into(), Config::default())?;
+    /// let slab = world.model("slab").expect("it is among the models");
+    /// // Half of the slab is in the floor.
+    /// let place = DVec3::new(-400.0, -260.0, 0.0);
+    /// let orientation = DQuat::IDENTITY;
+    /// assert_eq!(world.spawn_body(slab, place, orientation), Err(PlaceError::NoRoom));
+    /// let pocket = Aabb::from_centre(place, DVec3::new(17.0, 17.0, 24.0));
+    /// let slab = world.spawn_body_in(slab, place, orientation, &pocket)?;
+    /// // It may rise from there, and then it may not do without its pocket yet.
+    /// world.set_velocity(slab, DVec3::Z * 30.0, DVec3::ZERO)?;
+    /// (0..10).for_each(|_| world.step(&[]));
+    /// assert_eq!(world.set_pocket(slab, None), Ok(()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`PlaceError`]; nothing is added then. [`PlaceError::NoSuchModel`] if bodies of the model are
+    /// not kinematic.
+    pub fn spawn_body_in(
+        &mut self,
+        model: ModelId,
+        position: DVec3,
+        orientation: DQuat,
+        pocket: &Aabb,
+    ) -> Result<EntityId, PlaceError> {
+        let shape = self.arena.shapes.of_model(model).ok_or(PlaceError::NoSuchModel)?;
+        if !self.arena.shapes.is_kinematic(model) {
+            return Err(PlaceError::NoSuchModel);
+        }
+        let pocket = checked(pocket)?;
+        let pose = self.checked_pose(position, orientation)?;
+        let Self { arena, entities, context, .. } = self;
+        let space = arena.space(entities);
+        let seeker = Seeker::newcomer(CollisionLayers::default()).with_pocket(Some(pocket));
+        let placement = space.place(shape, pose, seeker, context);
+        let id = self.insert_body(model, placement.ok_or(PlaceError::NoRoom)?)?;
+        if let Some(entity) = self.entities.find_mut(id) {
+            entity.pocket = Some(pocket);
+        }
+        Ok(id)
+    }
+
+    /// Gives a kinematic body another pocket, or none.
+    ///
+    /// # Errors
+    /// [`PlaceError::NoRoom`] if the body is in the world outside of the new pocket;
+    /// [`PlaceError::NoSuchEntity`] if there is no such kinematic body in the world. Nothing changes
+    /// then.
+    pub fn set_pocket(&mut self, id: EntityId, pocket: Option<Aabb>) -> Result<(), PlaceError> {
+        let pocket = pocket.as_ref().map(checked).transpose()?;
+        let entity = self.entities.find(id).filter(|entity| entity.is_kinematic());
+        let entity = entity.ok_or(PlaceError::NoSuchEntity)?;
+        let placement = entity.placement().ok_or(PlaceError::NoSuchEntity)?;
+        if self.space().overlaps_at(placement, Seeker::of(entity).with_pocket(pocket)) {
+            return Err(PlaceError::NoRoom);
+        }
+        if let Some(entity) = self.entities.find_mut(id) {
+            entity.pocket = pocket;
+            // The next search for contacts looks at the solids around the body again.
+            entity.record.searched_as = None;
+        }
+        Ok(())
+    }
+
+    /// The box in which the static world does not stop a body; `None` if it has none.
+    pub fn pocket(&self, id: EntityId) -> Option<Aabb> {
+        self.entities.find(id)?.pocket()
+    }
+}
+
+/// A pocket of finite numbers, clipped to the extent of worlds.
+fn checked(pocket: &Aabb) -> Result<Aabb, PlaceError> {
+    if !(pocket.min.is_finite() && pocket.max.is_finite()) {
+        return Err(PlaceError::NotFinite);
+    }
+    let extent = DVec3::splat(obsp::UNIVERSE.into());
+    Ok(Aabb { min: pocket.min.clamp(-extent, extent), max: pocket.max.clamp(-extent, extent) })
+}
