@@ -77,7 +77,7 @@ impl Game for Levers {
 #[test]
 fn the_page_plays_and_shows_a_game_that_it_does_not_know() {
     let Some(program) = installed() else { return };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let server = Server::builder().map(own_map("arena.obsp")).game(Levers);
     let running = runtime.block_on(server.listen(ANY_PORT).http(ANY_PORT).bind()).unwrap();
     let mut browser = Chromium::start(&program, "actions", (900, 700));
