@@ -7,14 +7,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { gunzipSync } from "node:zlib";
+import { brotliDecompressSync } from "node:zlib";
 
 import { Engine } from "./engine.js";
 
 const here = (path) => new URL(path, import.meta.url);
 const committed = [here("../../../tests/recordings/arena.obsr"), here("../../../maps/arena.obsp")];
 const named = process.env.RECORDINGS?.split(",").map((pair) => pair.split("="));
-const module = new WebAssembly.Module(gunzipSync(readFileSync(here("../wasm/replay.wasm.gz"))));
+const module = new WebAssembly.Module(brotliDecompressSync(readFileSync(here("../wasm/replay.wasm.br"))));
 
 /** Ticks that are sought, spread over a recording in an irregular order. */
 const SEEKS = 100;

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { gunzipSync } from "node:zlib";
+import { brotliDecompressSync } from "node:zlib";
 
 // The worker listens to its port for ever, which would keep the process alive.
 after(() => setImmediate(() => process.exit()));
@@ -20,7 +20,7 @@ test("frames that are asked for before the map has come are shown once it has", 
   let sendMap;
   globalThis.fetch = async (address) => {
     const wasm = { "content-type": "application/wasm" };
-    if (address.endsWith(".wasm")) return new Response(gunzipSync(read("../wasm/replay.wasm.gz")), { headers: wasm });
+    if (address.endsWith(".wasm")) return new Response(brotliDecompressSync(read("../wasm/replay.wasm.br")), { headers: wasm });
     await new Promise((resolve) => (sendMap = resolve));
     return new Response(read("../../../maps/arena.obsp"));
   };

@@ -112,7 +112,8 @@ pub(crate) async fn visit(page: &PublicPage, source: Ipv4Addr) -> bool {
         let stream = connect_from(source.into(), page.address).await.ok()?;
         let stream = encrypt(far_away(stream), page.address, page.pin).await.ok()?;
         let wasm = "/web/wasm/play.wasm";
-        let answer = tokio::spawn(async move { read_answer(stream, wasm, "").await });
+        let answer =
+            tokio::spawn(async move { read_answer(stream, wasm, "Accept-Encoding: br\r\n").await });
         Some(answer.await.ok()?.bytes.len() > 100_000)
     };
     matches!(timeout(VISIT, opened).await, Ok(Some(true)))

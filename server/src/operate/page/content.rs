@@ -9,6 +9,10 @@ use flate2::write::GzEncoder;
 /// Bytes below which compressing gains nothing.
 const SHORT: usize = 512;
 
+/// The names of codings.
+const GZIP: &str = "gzip";
+pub(super) const BROTLI: &str = "br";
+
 /// How long a browser may use an answer without asking again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
@@ -25,8 +29,10 @@ pub(super) struct Content {
     kind: &'static str,
     /// `None` for content that exists only in compressed form.
     plain: Option<Bytes>,
-    /// Compressed with gzip, if that makes it smaller.
+    /// Compressed, if that makes it smaller.
     packed: Option<Bytes>,
+    /// How it is compressed.
+    coding: &'static str,
     tag: HeaderValue,
 }
 
@@ -36,14 +42,13 @@ impl Content {
     pub(super) fn new(kind: &'static str, plain: Bytes) -> Self {
         let packed = (plain.len() >= SHORT).then(|| pack(&plain)).flatten();
         let packed = packed.filter(|packed| packed.len() < plain.len()).map(Bytes::from);
-        Self { kind, tag: tag(&plain), plain: Some(plain), packed }
+        Self { kind, tag: tag(&plain), plain: Some(plain), packed, coding: GZIP }
     }
 
-    /// Content that is already compressed with gzip. It is served in this form to everybody,
-    /// because every browser accepts gzip.
-    pub(super) fn packed(kind: &'static str, packed: &'static [u8]) -> Self {
+    /// Content that is already compressed with Brotli, for visitors who take that.
+    pub(super) fn brotli(kind: &'static str, packed: &'static [u8]) -> Self {
         let packed = Bytes::from_static(packed);
-        Self { kind, tag: tag(&packed), plain: None, packed: Some(packed) }
+        Self { kind, tag: tag(&packed), plain: None, packed: Some(packed), coding: BROTLI }
     }
 
     /// The answer to a request with these headers.
@@ -62,11 +67,11 @@ impl Content {
         }
         let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(self.kind))];
         match (&self.plain, &self.packed) {
-            (Some(plain), packed) if packed.is_none() || !takes_gzip(asked) => {
+            (Some(plain), packed) if packed.is_none() || !takes(asked, self.coding) => {
                 (about, kind, plain.clone()).into_response()
             }
             (_, packed) => {
-                let coding = [(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))];
+                let coding = [(header::CONTENT_ENCODING, HeaderValue::from_static(self.coding))];
                 (about, kind, coding, packed.clone().unwrap_or_default()).into_response()
             }
         }
@@ -106,20 +111,20 @@ fn is_known(asked: &HeaderMap, tag: &HeaderValue) -> bool {
     items(asked, header::IF_NONE_MATCH).any(|item| item == "*" || bare(item) == own)
 }
 
-/// Whether the visitor takes gzip (RFC 9110, 12.5.3).
-fn takes_gzip(asked: &HeaderMap) -> bool {
+/// Whether the visitor takes content with this coding (RFC 9110, 12.5.3).
+pub(super) fn takes(asked: &HeaderMap, coding: &str) -> bool {
     let weight = |parameters: &str| {
         let weight = parameters.trim().strip_prefix("q=").map(str::parse::<f32>);
         weight.is_none_or(|weight| weight.is_ok_and(|weight| weight > 0.0))
     };
-    let takes = |coding: &str| {
+    let weight_of = |coding: &str| {
         let mut found = items(asked, header::ACCEPT_ENCODING).filter_map(|item| {
             let (name, parameters) = item.split_once(';').unwrap_or((item, ""));
             name.trim().eq_ignore_ascii_case(coding).then(|| weight(parameters))
         });
         found.next()
     };
-    takes("gzip").or_else(|| takes("*")).unwrap_or(false)
+    weight_of(coding).or_else(|| weight_of("*")).unwrap_or(false)
 }
 
 #[cfg(test)]
@@ -181,11 +186,11 @@ mod tests {
             ("*", true),
             ("gzip;q=0, *", false),
             ("gzip; q=0.0", false),
-            ("br", false),
+            (BROTLI, false),
             ("", false),
         ] {
             let headers = asked(&[(header::ACCEPT_ENCODING, header)]);
-            assert_eq!(takes_gzip(&headers), takes, "{header:?}");
+            assert_eq!(super::takes(&headers, GZIP), takes, "{header:?}");
         }
     }
 }
