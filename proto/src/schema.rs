@@ -173,6 +173,7 @@ impl Schema {
         if models.len() > obsp_sim::MAX_MODELS {
             return Err(SchemaError::TooManyModels { count: models.len() });
         }
+        check_names("the models", models.iter().map(|(name, _)| name.as_str()))?;
         for (name, fields) in &models {
             field::check_model_name(name)?;
             check_fields(&format!("the model {name:?}"), fields)?;

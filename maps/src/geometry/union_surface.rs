@@ -6,8 +6,10 @@ use crate::box_tree::BoxTree;
 
 /// The surface of the union of `solids`: the parts of their faces that no other solid covers, in
 /// the order of the solids. Of two faces in one plane that face the same way, the first solid's is
-/// kept. Where two solids touch by their faces, neither face is left.
-pub(crate) fn union_surface(solids: &[ConvexSolid]) -> Vec<(Plane, Winding)> {
+/// kept. Where two solids touch by their faces, neither face is left. `None` if the surface, or a
+/// face on the way to it, has more than `most` pieces: solids that cross each other can have very
+/// many.
+pub(crate) fn union_surface(solids: &[ConvexSolid], most: usize) -> Option<Vec<(Plane, Winding)>> {
     let boxes: Vec<Aabb> = solids.iter().map(|solid| *solid.bounds()).collect();
     let tree = BoxTree::new(&boxes);
     let mut surface = Vec::new();
@@ -22,11 +24,14 @@ pub(crate) fn union_surface(solids: &[ConvexSolid]) -> Vec<(Plane, Winding)> {
                 let rest = pieces.into_iter();
                 pieces =
                     rest.flat_map(|piece| uncovered(piece, face, covers, index < other)).collect();
+                if surface.len() + pieces.len() > most {
+                    return None;
+                }
             }
             surface.extend(pieces.into_iter().map(|piece| (face.plane, piece)));
         }
     }
-    surface
+    Some(surface)
 }
 
 /// The parts of a piece of `face` that `solid` does not cover. `is_first` says that the piece
@@ -70,9 +75,31 @@ mod tests {
 
     /// Volume of the union, by the divergence theorem, and the area of its surface.
     fn measured(solids: &[ConvexSolid]) -> (f64, f64) {
-        union_surface(solids).iter().fold((0.0, 0.0), |(volume, area), (plane, winding)| {
-            (volume + plane.distance * winding.area() / 3.0, area + winding.area())
-        })
+        union_surface(solids, 1_000).expect("few pieces").iter().fold(
+            (0.0, 0.0),
+            |(volume, area), (plane, winding)| {
+                (volume + plane.distance * winding.area() / 3.0, area + winding.area())
+            },
+        )
+    }
+
+    /// Symptom: a map of a hundred slabs along each axis took a gigabyte. Cause: each slab's face was
+    /// cut by all others. Cure: the number of pieces has a limit.
+    #[test]
+    fn solids_that_cross_each_other_too_often_are_refused() {
+        let slabs: Vec<ConvexSolid> = (0..40)
+            .map(|index| f64::from(index) * 4.0)
+            .flat_map(|at| {
+                let (low, high) = ([-8.0; 3], [168.0; 3]);
+                [0, 1, 2].map(|axis| {
+                    let (mut min, mut max) = (low, high);
+                    (min[axis], max[axis]) = (at, at + 1.0);
+                    cuboid(min, max)
+                })
+            })
+            .collect();
+        assert!(union_surface(&slabs, 8_192).is_none());
+        assert!(union_surface(&slabs[..3], 8_192).is_some());
     }
 
     #[test]

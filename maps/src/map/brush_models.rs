@@ -26,6 +26,7 @@ impl Map {
     /// assert_eq!(model.name(), "*1");
     /// assert!(map.model_named("*1").expect("it is drawn in this map")?.is_same(&model));
     /// assert!(map.model_named("*100").is_none());
+    /// assert!(map.model_named("*01").is_none());
     /// # Ok::<(), obsp::model::BrushModelError>(())
     /// ```
     ///
@@ -50,6 +51,10 @@ impl Map {
     /// The errors are those of [`Map::model_of`].
     pub fn model_named(&self, name: &str) -> Option<Result<Model, BrushModelError>> {
         let number: usize = name.strip_prefix(MARK)?.parse().ok()?;
+        // Each model has one name, so `*01` is none.
+        if name != format!("{MARK}{number}") {
+            return None;
+        }
         let (index, _) = self.brush_entities().nth(number.checked_sub(1)?)?;
         Some(self.model_at(index))
     }

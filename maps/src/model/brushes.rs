@@ -58,6 +58,13 @@ pub enum BrushModelFault {
         /// Number of corners of these faces.
         corners: usize,
     },
+    /// The brushes cross each other so often that their surface has too many pieces.
+    #[error(
+        "its brushes cross each other so often that their surface has more than {} pieces: let \
+         them touch instead of cross, or make several entities of them",
+        obj::MAX_POLYGONS
+    )]
+    CrossTooOften,
     /// The brushes reach too far from the point about which the model is made.
     #[error(
         "its brushes reach {reach} units from {place}, about which it turns; at most {} are \
@@ -109,7 +116,8 @@ impl Model {
             return Err(BrushModelFault::TooThin { thickness: thin.thickness() });
         }
         let parts: Vec<ConvexSolid> = brushes.iter().map(|brush| brush.moved(-place)).collect();
-        let surface = union_surface(&parts);
+        let surface =
+            union_surface(&parts, obj::MAX_POLYGONS).ok_or(BrushModelFault::CrossTooOften)?;
         let windings: Vec<Winding> = surface.iter().map(|(_, winding)| winding.clone()).collect();
         let mass = mass::integrate(&windings);
         let polygon = |(plane, winding): (Plane, Winding)| Polygon::new(winding, plane);

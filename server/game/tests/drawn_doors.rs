@@ -101,7 +101,7 @@ fn config() -> Config {
 
 /// The overlaps and passages of a match after a tick.
 fn audited(audit: &mut Audit, passages: &mut Passages, game: &Match<Doors>) {
-    passages.note_pockets(game.world());
+    passages.note_pockets(&game.world().pockets());
     let found = audit.check_match(game.world());
     assert!(found.is_empty(), "tick {}: {found:?}", game.world().tick());
     let passed = passages.check(&game.world().state());

@@ -110,7 +110,7 @@ impl Attachment {
     pub const MAX_CHAIN: usize = 4;
 
     /// Maximum component of an offset, in units. The wire has bits for no more.
-    pub const MAX_OFFSET: f64 = 1024.0;
+    pub const MAX_OFFSET: f64 = 1023.0;
 
     /// Position and orientation of an entity whose carrier has this position and orientation.
     #[must_use]

@@ -24,30 +24,12 @@ pub(crate) struct NewGameOptions {
 const MAX_NAME: usize = 64;
 
 /// Names that cargo or Rust refuse, and those of the crates that the game depends on.
-const TAKEN: [&str; 22] = [
-    "alloc",
-    "build",
-    "core",
-    "deps",
-    "else",
-    "enum",
-    "examples",
-    "fn",
-    "impl",
-    "incremental",
-    "match",
-    "mod",
-    "obsp",
-    "obsp-game",
-    "obsp-sim",
-    "self",
-    "serde",
-    "server",
-    "std",
-    "test",
-    "type",
-    "use",
-];
+const TAKEN: &str = "\
+    abstract alloc as async await become box break build const continue core crate deps do \
+    dyn else enum examples extern false final fn for gen if impl in incremental let loop \
+    macro match mod move mut obsp obsp-game obsp-sim override priv proc-macro proc_macro \
+    pub ref return self serde server static std struct super test trait true try type \
+    typeof unsafe unsized use virtual where while yield";
 
 /// The files of the crate. `NAME` and `CHECKOUT` stand for what the options say.
 const FILES: [(&str, &str); 4] = [
@@ -147,7 +129,10 @@ fn fault_of(name: &str) -> Option<&'static str> {
         return Some("it is longer than 64 characters");
     }
     let name = name.replace('_', "-");
-    TAKEN.contains(&name.as_str()).then_some("cargo, Rust or a crate of the server has this name")
+    TAKEN
+        .split_whitespace()
+        .any(|taken| taken == name)
+        .then_some("cargo, Rust or a crate of the server has this name")
 }
 
 /// The whole path of this repository.

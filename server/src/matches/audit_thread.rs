@@ -63,6 +63,7 @@ impl AuditThread {
                     }
                 }
             }
+            self.audit.note_pockets(&published.pockets);
             let found = self.audit.check(&published.state);
             self.game.telemetry.tick.audited(found.len());
             for fault in found.iter().take(MAX_LOGGED) {

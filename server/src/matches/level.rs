@@ -193,8 +193,9 @@ impl LevelMaker {
             tracing::warn!("map {name}: entity {}: {fault}", fault.first());
         }
         // The counters of the world leave out the bodies that the game has just spawned.
-        let props = world.state().entities.len();
-        if props + usize::from(players) > MAX_ENTITIES {
+        let entities = world.state().entities;
+        let props = entities.iter().filter(|entity| !entity.kind.is_player()).count();
+        if props + world.agents().len() + usize::from(players) > MAX_ENTITIES {
             return Err(StartError::TooManyEntities { props, players });
         }
         let rate = |rate: u32| u16::try_from(rate).ok().and_then(NonZeroU16::new);

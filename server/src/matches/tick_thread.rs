@@ -287,6 +287,7 @@ fn published_state(
     let awake_because = subscribed.then(|| world.awake_because().collect());
     Arc::new(PublishedState {
         level: Arc::clone(&current.level),
+        pockets: world.pockets(),
         values: simulation.values(&state),
         state,
         players: seats.updates(world, tick),

@@ -81,10 +81,9 @@ impl Audit {
     }
 
     /// Notes the pockets of a match: boxes in which a body may overlap the map
-    /// ([`World::set_pocket`]). Other overlaps of these bodies are still found.
-    pub fn note_pockets(&mut self, world: &World) {
-        let ids = world.bodies();
-        self.pockets = ids.into_iter().filter_map(|id| Some((id, world.pocket(id)?))).collect();
+    /// ([`World::pockets`]). Other overlaps of these bodies are still found.
+    pub fn note_pockets(&mut self, pockets: &[(EntityId, Aabb)]) {
+        self.pockets = pockets.iter().copied().collect();
     }
 
     /// Finds all bodies with a number that no body can have, and all overlaps of the other bodies.
@@ -123,7 +122,7 @@ impl Audit {
     /// state does not contain it.
     pub fn check_match(&mut self, world: &World) -> Vec<Fault> {
         let state = world.state();
-        self.note_pockets(world);
+        self.note_pockets(&world.pockets());
         let mut found = self.check(&state);
         for entity in &state.entities {
             let spin = world.spin(entity.id);

@@ -12,7 +12,7 @@ use super::overlap::Obstacle;
 use super::surface::{Figure, Surface};
 use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, Kind, State};
-use crate::world::{Relocation, World};
+use crate::world::Relocation;
 
 /// Allowance in units: how much farther a body may move in a tick than its speed and the height of
 /// a step allow.
@@ -164,10 +164,9 @@ impl Passages {
     }
 
     /// Notes the pockets of a match: a way within a pocket may lead through the map
-    /// ([`World::set_pocket`]).
-    pub fn note_pockets(&mut self, world: &World) {
-        let ids = world.bodies();
-        self.pockets = ids.into_iter().filter_map(|id| Some((id, world.pocket(id)?))).collect();
+    /// ([`World::pockets`]).
+    pub fn note_pockets(&mut self, pockets: &[(EntityId, Aabb)]) {
+        self.pockets = pockets.iter().copied().collect();
     }
 
     /// Sets the height of the steps that players walk up, in units. The default is 18.

@@ -250,6 +250,8 @@ impl Entities {
         let Some(entity) = self.get_mut(slot) else { return };
         if let Some((placement, range)) = entity.placed.take() {
             entity.dynamics.keep(placement.pose().orientation);
+            // Should the body come back to the same pose, what it met there must be looked for again.
+            entity.record.searched_as = None;
             self.grid.remove(slot, range);
         }
     }

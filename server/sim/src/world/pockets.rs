@@ -4,6 +4,7 @@ use glam::{DQuat, DVec3};
 use obsp::geometry::Aabb;
 
 use super::World;
+use crate::bodies::entities::Entity;
 use crate::bodies::guard::Seeker;
 use crate::place_error::PlaceError;
 use crate::state::{EntityId, ModelId};
@@ -16,7 +17,9 @@ impl World {
     /// 1/64 unit more at each side.
     ///
     /// The body is still refused everywhere else: it stops where it would share a point with a solid
-    /// outside of its pocket. Players and other bodies always stop it.
+    /// outside of its pocket. Players and other bodies always stop it. It also stops where the way of
+    /// a tick would lead a part of it that is in the world out of the pocket. So let it slow down
+    /// towards its end, or make the pocket longer than its way by that of a tick.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -92,6 +95,12 @@ impl World {
     /// The box in which the static world does not stop a body; `None` if it has none.
     pub fn pocket(&self, id: EntityId) -> Option<Aabb> {
         self.entities.find(id)?.pocket()
+    }
+
+    /// All bodies that have pockets, with these.
+    pub fn pockets(&self) -> Vec<(EntityId, Aabb)> {
+        let own = |entity: &Entity| Some((entity.id, entity.pocket()?));
+        self.entities.iter().filter_map(own).collect()
     }
 }
 

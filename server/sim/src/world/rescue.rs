@@ -129,6 +129,10 @@ impl World {
         for slot in self.entities.slots_where(fallen) {
             self.context.counters.fallen += 1;
             let from = self.position_of(slot);
+            // What follows the entity stays where it fell.
+            if let Some(id) = self.entities.get(slot).map(|entity| entity.id) {
+                self.detach_all_from(id);
+            }
             self.entities.withdraw(slot);
             self.announce(slot, from);
             self.return_body(slot);

@@ -314,8 +314,9 @@ impl World {
                 let sensor = sensor.id;
                 move |&entity: &EntityId| SensorEvent { sensor, entity, entered }
             };
-            let left = sensor.inside.iter().filter(|id| !now.contains(id));
-            let came = now.iter().filter(|id| !sensor.inside.contains(id));
+            // Both lists are in ascending order.
+            let left = sensor.inside.iter().filter(|id| now.binary_search(id).is_err());
+            let came = now.iter().filter(|id| sensor.inside.binary_search(id).is_err());
             sensors.events.extend(left.map(event(false)));
             sensors.events.extend(came.map(event(true)));
             sensor.inside = now;

@@ -157,7 +157,7 @@ impl Judges {
     fn judge(&mut self, tick: u64, world: &World, found: &mut Found) {
         let state = world.state();
         let fault = self.audit.check_match(world).into_iter().next();
-        self.passages.note_pockets(world);
+        self.passages.note_pockets(&world.pockets());
         let ways = self.passages.judge(&state, world.relocations());
         let tunnelled = ways.tunnelled.into_iter().next();
         let misplaced = ways.misplaced.into_iter().next();

@@ -276,7 +276,7 @@ impl Judges {
         if options.audit_every == 0 {
             return;
         }
-        self.passages.note_pockets(world);
+        self.passages.note_pockets(&world.pockets());
         let ways = self.passages.judge(&state, world.relocations());
         for found in ways.misplaced {
             self.misplaced += 1;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use obsp::geometry::Aabb;
 use obsp_proto::schema::MatchValues;
 use obsp_proto::server::{JitterStats, OwnPlayer};
 use obsp_sim::{AwakeReason, Contact, Counters, EntityId, State};
@@ -19,6 +20,8 @@ pub(crate) struct PublishedState {
     pub(crate) level: Arc<Level>,
     /// The state of the simulation. Its tick numbers continue from level to level.
     pub(crate) state: State,
+    /// Bodies that may be in the static world, each with the box where it may.
+    pub(crate) pockets: Vec<(EntityId, Aabb)>,
     /// The values of the game's own fields.
     pub(crate) values: MatchValues,
     /// The part of each player's snapshot that is for that player alone.

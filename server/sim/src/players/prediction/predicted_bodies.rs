@@ -213,6 +213,10 @@ impl PredictedBodies {
             entity.sleep = SleepState { asleep, island: slot, ..SleepState::default() };
             if entity.is_kinematic() {
                 entity.reset_sleep();
+                // Clients do not know pockets. The server alone judges where a kinematic body may
+                // be in the static world.
+                entity.pocket =
+                    Some(Aabb::from_centre(DVec3::ZERO, DVec3::splat(obsp::UNIVERSE.into())));
             }
         }
         let raised = |by: &f64| Pose { position: pose.position + DVec3::Z * *by, ..pose };
