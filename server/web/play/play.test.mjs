@@ -144,6 +144,17 @@ test("a map that is fetched too late is not used", async () => {
   assert.deepEqual([used.slice(1), asked], [[[2, 8], [2]], ["/games/8"]]);
 });
 
+test("a schema that cannot be read ends the attempt to join", async () => {
+  const ended = [];
+  const player = new Player("Ann", new Keys(), { ...LISTENER, ended: (end) => ended.push(end.advice) });
+  const schema = () => {
+    throw new Error("an invalid name");
+  };
+  player.engine = { schema };
+  await player.joined({ map: "a", hash: "1", game: null });
+  assert.deepEqual([player.isOver, ended], [true, ["an invalid name"]]);
+});
+
 test("the own player moves evenly however pictures and ticks fall", () => {
   const path = new Path();
   const [tick, speed] = [1000 / 60, 320];
