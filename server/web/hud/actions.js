@@ -1,12 +1,20 @@
 /** The keys of a game's actions: as the game declares them, or as the player has chosen. */
 
+import { moves } from "../play/keys.js";
 import { find } from "./find.js";
 import { remember, remembered } from "./remembered.js";
 
 const MEMORY = "arena keys";
 
-/** Keys that the page needs, so that no action takes them. */
+/** Keys that the page needs beside those that move the player. */
 const KEPT = ["Escape", "Enter", "Tab", "Slash"];
+
+/**
+ * Whether an action may have this key.
+ *
+ * @param {string} code
+ */
+const isFree = (code) => !KEPT.includes(code) && !moves(code);
 
 const BUTTONS = ["left button", "middle button", "right button"];
 
@@ -21,15 +29,19 @@ export function keyName(code) {
 }
 
 /**
- * The actions with the keys that a player has chosen.
+ * The actions with the keys that a player has chosen, or with those of the game. None has a key that
+ * the page needs, so an action may be left without one until the player chooses one.
  *
  * @param {import("../wire/fields.js").Action[]} actions
  * @param {Record<string, string>} chosen keys by the names of actions
  */
 export function withKeys(actions, chosen) {
-  const taken = actions.map(({ name }) => chosen[name]);
-  // A key that was chosen for one action no longer does another.
-  return actions.map((action, at) => ({ ...action, keys: taken[at] ? [taken[at]] : action.keys.filter((code) => !taken.includes(code)) }));
+  const taken = actions.map(({ name }) => (isFree(chosen[name]) ? chosen[name] : undefined));
+  return actions.map((action, at) => {
+    const own = taken[at];
+    // A key that was chosen for one action no longer does another.
+    return { ...action, keys: own ? [own] : action.keys.filter((code) => isFree(code) && !taken.includes(code)) };
+  });
 }
 
 /**
@@ -116,8 +128,8 @@ export class ActionKeys {
    * @param {string} code of its key from now on; one that the page needs restores the game's own
    */
   choose(name, code) {
-    if (KEPT.includes(code)) delete this.chosen[name];
-    else this.chosen[name] = code;
+    if (isFree(code)) this.chosen[name] = code;
+    else delete this.chosen[name];
     for (const other of Object.keys(this.chosen)) if (other !== name && this.chosen[other] === code) delete this.chosen[other];
     this.version++;
     remember(MEMORY, this.chosen);

@@ -1,5 +1,6 @@
 /** The positions of everything at the moment that is shown, interpolated from the snapshots. */
 
+import { add, rotate } from "../draw/algebra.js";
 import { ON_FOOT } from "../wire/snapshot.js";
 
 /** Maximum number of values that are kept per slot. */
@@ -13,6 +14,12 @@ const LONGEST_WAY = 9;
 
 /** Units a second above which an entity was teleported: nothing moves that fast by itself. */
 const LEAP = 6000;
+
+/** Maximum number of attachments from an entity to the carrier that carries all others. */
+const MOST_LINKS = 4;
+
+/** The component of an offset from a carrier that stands for zero. */
+const NO_OFFSET = 32768;
 
 /**
  * An entity as it is drawn.
@@ -29,9 +36,21 @@ const LEAP = 6000;
  * @property {boolean} crouching
  */
 
-/** @typedef {Omit<Shown, "slot">} Measured */
+/**
+ * What an attached entity follows, and where it is in the carrier's frame.
+ *
+ * @typedef {{slot: number, generation: number, offset: number[], rotation: number[]}} Carrier
+ */
+
+/** @typedef {Omit<Shown, "slot"> & {isVisible: boolean, carrier: ?Carrier}} Measured */
 
 /** @typedef {{tick: number, value: ?Measured}[]} Values oldest first */
+
+/**
+ * A slot: its values, the one that holds at the moment that is shown, and the object that is drawn.
+ *
+ * @typedef {{slot: number, values: Values, now: ?Measured, shown: Shown}} Track
+ */
 
 /**
  * Converts the integers of PROTOCOL.md, "Quantised entities", into units.
@@ -50,7 +69,19 @@ function measured(entity, origin) {
     rotation: entity.kind === ON_FOOT ? heading(entity.yaw) : attitude(entity),
     asleep: entity.asleep,
     crouching: entity.kind === ON_FOOT && entity.posture === 1,
+    isVisible: entity.traits?.visible ?? true,
+    carrier: carrierOf(entity),
   };
+}
+
+/**
+ * @param {import("../wire/snapshot.js").Entity} entity
+ * @returns {?Carrier} null if the entity is not attached
+ */
+function carrierOf({ traits }) {
+  if (!traits?.carrier) return null;
+  const { slot, generation, offset } = traits.carrier;
+  return { slot, generation, offset: offset.map((steps) => (steps - NO_OFFSET) / 32), rotation: attitude(traits.carrier) };
 }
 
 /** @param {number} yaw */
@@ -66,6 +97,23 @@ function attitude({ largest, components }) {
   const rotation = [...others];
   rotation.splice(largest, 0, Math.sqrt(Math.max(0, 1 - square)));
   return rotation;
+}
+
+/**
+ * The rotation that turns by `b` and then by `a`.
+ *
+ * @param {number[]} a
+ * @param {number[]} b
+ */
+function product([ax, ay, az, aw], [bx, by, bz, bw]) {
+  const turned = [
+    aw * bx + ax * bw + ay * bz - az * by,
+    aw * by - ax * bz + ay * bw + az * bx,
+    aw * bz + ax * by - ay * bx + az * bw,
+    aw * bw - ax * bx - ay * by - az * bz,
+  ];
+  const length = Math.hypot(...turned) || 1;
+  return turned.map((part) => part / length);
 }
 
 /**
@@ -139,12 +187,12 @@ export class Motion {
   constructor() {
     this.origin = [0, 0, 0];
     this.tickRate = 60;
-    /** @type {Map<number, Values>} */
+    /** @type {Map<number, Track>} */
     this.slots = new Map();
     /**
-     * The slots in ascending order, each with the object that is drawn for it.
+     * The slots in ascending order.
      *
-     * @type {{slot: number, values: Values, shown: Shown}[]}
+     * @type {Track[]}
      */
     this.tracks = [];
     /** @type {Shown[]} */
@@ -171,7 +219,7 @@ export class Motion {
    */
   take({ tick, records }) {
     for (const { slot, entity } of records) {
-      const values = this.slots.get(slot) ?? this.begin(slot);
+      const { values } = this.slots.get(slot) ?? this.begin(slot);
       values.push({ tick, value: entity && measured(entity, this.origin) });
       if (values.length > 1 && values[values.length - 2].tick > tick) values.sort((a, b) => a.tick - b.tick);
       if (values.length > KEPT) values.shift();
@@ -180,49 +228,70 @@ export class Motion {
 
   /** @param {number} slot */
   begin(slot) {
-    /** @type {Values} */
-    const values = [];
     const place = { position: [0, 0, 0], rotation: [0, 0, 0, 1], velocity: [0, 0, 0] };
     const shown = { slot, generation: 0, isPlayer: false, model: null, asleep: false, crouching: false, ...place };
-    this.slots.set(slot, values);
-    this.tracks.push({ slot, values, shown });
+    /** @type {Track} */
+    const track = { slot, values: [], now: null, shown };
+    this.slots.set(slot, track);
+    this.tracks.push(track);
     this.tracks.sort((a, b) => a.slot - b.slot);
-    return values;
+    return track;
   }
 
   /**
-   * Everything as it was at `tick`, which may lie between two snapshots.
+   * Everything visible as it was at `tick`, which may lie between two snapshots.
    *
    * @param {number} tick
    * @returns {Shown[]} in order of slots; the list and its entries are valid until the next call
    */
   at(tick) {
     this.shown.length = 0;
-    for (const { values, shown } of this.tracks) {
-      if (this.moveTo(shown, values, tick)) this.shown.push(shown);
+    for (const track of this.tracks) track.now = this.moveTo(track, tick);
+    for (const track of this.tracks) {
+      if (track.now?.isVisible && this.follow(track, MOST_LINKS)) this.shown.push(track.shown);
     }
     return this.shown;
   }
 
   /**
-   * Moves the object that is drawn for a slot to its place at `tick`. Returns whether the slot held
-   * an entity at that tick.
+   * Moves an attached entity to where its carrier, which may be hidden, is at the moment. Returns
+   * false if the carrier is not known, or the chain of carriers is longer than `links`.
    *
-   * @param {Shown} shown
-   * @param {Values} values
+   * @param {Track} track
+   * @param {number} links
+   */
+  follow({ now, shown }, links) {
+    if (!now?.carrier) return now !== null;
+    const { slot, generation, offset, rotation } = now.carrier;
+    const carrier = this.slots.get(slot);
+    if (links === 0 || carrier?.now?.generation !== generation || !this.follow(carrier, links - 1)) return false;
+    const [x, y, z, w] = carrier.shown.rotation;
+    shown.position = add(carrier.shown.position, rotate([x, y, z, w], offset));
+    shown.rotation = product(carrier.shown.rotation, rotation);
+    shown.velocity = carrier.shown.velocity;
+    return true;
+  }
+
+  /**
+   * Moves the object that is drawn for a slot to its place at `tick`. Returns the value that the
+   * slot held at that tick; null if it was empty.
+   *
+   * @param {Track} track
    * @param {number} tick
    */
-  moveTo(shown, values, tick) {
+  moveTo({ values, shown }, tick) {
     let index = values.length - 1;
     while (index >= 0 && values[index].tick > tick) index--;
     const a = values[index]?.value;
-    if (!a) return false;
+    if (!a) return null;
     const next = values[index + 1];
     const b = next?.value;
     const begin = next ? Math.max(values[index].tick, next.tick - LONGEST_WAY) : tick;
     const seconds = next ? (next.tick - begin) / this.tickRate : 0;
-    // The server sends every moving body, so a body without an update stands still.
-    const moves = b && b.generation === a.generation && tick > begin && distance(a.position, b.position) <= LEAP * seconds;
+    // The server sends every moving body, so a body without an update stands still. An attached one
+    // has no pose of its own, so there is nothing in between.
+    const isSame = b && b.generation === a.generation && !a.carrier && !b.carrier;
+    const moves = isSame && tick > begin && distance(a.position, b.position) <= LEAP * seconds;
     const { generation, isPlayer, model, velocity, asleep } = moves ? b : a;
     Object.assign(shown, { generation, isPlayer, model, velocity, asleep, crouching: a.crouching });
     if (moves) {
@@ -233,6 +302,6 @@ export class Motion {
       copy(shown.position, a.position);
       copy(shown.rotation, a.rotation);
     }
-    return true;
+    return a;
   }
 }

@@ -31,6 +31,13 @@ const MOVES = {
 /** @type {Record<string, number>} */
 const BITS = { Space: JUMP, KeyC: CROUCH, ShiftLeft: WALK };
 
+/**
+ * Whether a key moves the player.
+ *
+ * @param {string} code
+ */
+export const moves = (code) => code in MOVES || code in BITS;
+
 /** The steepest look, in radians. */
 const STEEPEST = Math.PI / 2 - 0.01;
 
@@ -104,7 +111,7 @@ export class Keys {
       this.hold(at, isDown, code);
       return true;
     }
-    if (!(code in MOVES) && !(code in BITS)) return false;
+    if (!moves(code)) return false;
     if (isDown) {
       this.held.add(code);
       this.pressed |= BITS[code] ?? 0;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { onServer } from "../link/match.js";
-import { keyName, keysText, withKeys } from "../hud/actions.js";
+import { ActionKeys, keyName, keysText, withKeys } from "../hud/actions.js";
 import { bitOf, Keys } from "./keys.js";
 import { Line } from "./line.js";
 import { Noises } from "./noises.js";
@@ -69,11 +69,28 @@ test("keys of a game's actions hold the bits of these", () => {
 });
 
 test("a key that a player chooses is taken from other actions", () => {
-  const bound = withKeys(ACTIONS, { throw: "KeyC" });
-  assert.deepEqual(bound.map(({ keys }) => keys), [["Mouse0"], [], ["KeyQ"], ["KeyC"]]);
-  assert.equal(keysText(bound, 0), "left button: shove, Q: call, C: throw, ");
+  const bound = withKeys(ACTIONS, { throw: "KeyQ" });
+  assert.deepEqual(bound.map(({ keys }) => keys), [["Mouse0"], [], [], ["KeyQ"]]);
+  assert.equal(keysText(bound, 0), "left button: shove, Q: throw, ");
   assert.equal(keysText(ACTIONS, 3), "left button C Q choose a weapon, G: throw, ");
   assert.deepEqual(["Digit1", "Mouse2", "ShiftLeft", "Mouse4"].map(keyName), ["1", "right button", "Shift Left", "button 4"]);
+});
+
+test("no action takes a key that the page needs", () => {
+  const needed = ["Escape", "Enter", "Tab", "Slash", "KeyW", "KeyA", "KeyS", "KeyD", "ArrowUp", "Space", "KeyC", "ShiftLeft"];
+  const greedy = [{ ...ACTIONS[0], keys: [...needed, "KeyF"] }, { ...ACTIONS[3], keys: ["Space"] }];
+  const own = (chosen) => withKeys(greedy, chosen).map(({ keys }) => keys);
+  assert.deepEqual(own({}), [["KeyF"], []]);
+  assert.deepEqual(own({ throw: "KeyV" }), [["KeyF"], ["KeyV"]]);
+  for (const code of needed) assert.deepEqual(own({ shove: code, throw: code }), [["KeyF"], []], code);
+  const chooser = Object.assign(Object.create(ActionKeys.prototype), { chosen: { shove: "KeyV" }, version: 0 });
+  chooser.choose("throw", "KeyG");
+  chooser.choose("shove", "Space");
+  assert.deepEqual(chooser.chosen, { throw: "KeyG" });
+  const keys = new Keys();
+  keys.use(withKeys(greedy, {}), false);
+  keys.key("Space", true);
+  assert.equal(keys.input().buttons, 1, "the jump");
 });
 
 // A connection on which a snapshot comes every `gap` milliseconds, and a share of them is lost.
@@ -142,6 +159,17 @@ test("a map that is fetched too late is not used", async () => {
   await player.joined({ map: "b", hash: "2", game: "8" });
   await player.joined({ map: "b", hash: "2", game: null });
   assert.deepEqual([used.slice(1), asked], [[[2, 8], [2]], ["/games/8"]]);
+});
+
+test("a schema that cannot be read ends the attempt to join", async () => {
+  const ended = [];
+  const player = new Player("Ann", new Keys(), { ...LISTENER, ended: (end) => ended.push(end.advice) });
+  const schema = () => {
+    throw new Error("an invalid name");
+  };
+  player.engine = { schema };
+  await player.joined({ map: "a", hash: "1", game: null });
+  assert.deepEqual([player.isOver, ended], [true, ["an invalid name"]]);
 });
 
 test("the own player moves evenly however pictures and ticks fall", () => {

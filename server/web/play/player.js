@@ -224,8 +224,8 @@ export class Player {
   async joined(event) {
     // The match may change to another map meanwhile, which another event announces.
     this.wanted = event;
-    this.schema = this.engine?.schema() ?? NO_SCHEMA;
     try {
+      this.schema = this.engine?.schema() ?? NO_SCHEMA;
       await this.prepare(event);
     } catch (error) {
       if (this.wanted === event) this.end(new Ended("The map or the game's data cannot be loaded.", /** @type {Error} */ (error).message));

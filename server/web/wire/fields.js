@@ -47,6 +47,8 @@ const MOST_FIELDS = 16;
 const MOST_KEYS = 4;
 const HINTS = ["none", "counter", "timer", "bar", "team"];
 const NAME = /^[A-Za-z0-9_.-]{1,32}$/;
+/** Models that are drawn in the map have names such as `*3`. */
+const MODEL_NAME = /^\*?[A-Za-z0-9_.-]{1,32}$/;
 
 /**
  * @template T
@@ -60,10 +62,13 @@ function list(reader, most, read) {
   return Array.from({ length: count }, read);
 }
 
-/** @param {Reader} reader */
-function name(reader) {
+/**
+ * @param {Reader} reader
+ * @param {RegExp} [allowed]
+ */
+function name(reader, allowed = NAME) {
   const text = reader.text();
-  if (!NAME.test(text)) throw new Malformed("an invalid name in a schema");
+  if (!allowed.test(text)) throw new Malformed("an invalid name in a schema");
   return text;
 }
 
@@ -129,7 +134,7 @@ export function readSchema(reader) {
     ofMatch: fields(reader),
     ofOwnPlayer: fields(reader),
     ofPlayers: fields(reader),
-    models: list(reader, 128, () => ({ name: name(reader), fields: fields(reader) })),
+    models: list(reader, 128, () => ({ name: name(reader, MODEL_NAME), fields: fields(reader) })),
     events: apart(list(reader, 64, () => eventKind(reader))),
     actions: apart(list(reader, 16, () => action(reader))),
   };

@@ -9,7 +9,7 @@ import { idleCommand } from "./commands.js";
 import { Framer, hello, leave, mismatch, serverMessage, Reader } from "./control.js";
 import { decodeEffects, EffectReader, hasEffects } from "./effects.js";
 import { contentOf } from "./events.js";
-import { named } from "./fields.js";
+import { named, readSchema } from "./fields.js";
 import { History } from "./history.js";
 import { Malformed, RangeDecoder } from "./range_decoder.js";
 import { decodeSnapshot, nearestTick } from "./snapshot.js";
@@ -229,6 +229,17 @@ test("values of a game", () => {
     { name: "holder", value: 2 },
   ]);
   assert.deepEqual(history.offsets.own, [{ tick: 70008, offsets: [50] }]);
+});
+
+/** Symptom: pages could not enter a match whose map draws a model. Cause: the star in its name. */
+test("models of the map have a star before their names, and nothing else has", () => {
+  const bytes = (text) => [text.length, ...new TextEncoder().encode(text)];
+  const model = (text) => readSchema(new Reader(Uint8Array.from([0, 0, 0, 1, ...bytes(text), 0, 0, 0]))).models;
+  for (const good of ["*1", "crate", "*" + "a".repeat(32)]) assert.deepEqual(model(good), [{ name: good, fields: [] }]);
+  for (const bad of ["", "*", "**1", "1*", "a".repeat(33)]) assert.throws(() => model(bad), Malformed, bad);
+  const field = (text) => readSchema(new Reader(Uint8Array.from([1, ...bytes(text), 0, 2, 0, 0, 0, 0, 0, 0])));
+  assert.equal(field("left").ofMatch[0].name, "left");
+  assert.throws(() => field("*1"), Malformed);
 });
 
 test("traits of entities", () => {
