@@ -1,23 +1,42 @@
-//! Assembles the programs of the guide in `server/game/GUIDE.md`, one for each of its steps,
-//! so that they are compiled with the tests (`tests/guide.rs`).
+//! Assembles the programs of the guides in `server/game`, one for each of their steps, so that they
+//! are compiled with the tests (`tests/guide.rs`).
 //!
 //! A comment before each block of code says where the block goes: `file` makes the block the whole
 //! program, `impl` adds it to the `impl` of the game, and `end` appends it to the file. `replace
-//! WORDS` puts the block in the place of the item that begins with these words. `replace use`
-//! replaces all lines before the first derive.
+//! WORDS` puts the block in the place of the item that begins with these words; `before WORDS` and
+//! `after WORDS` put it beside that item. `replace use` replaces all lines before the first derive.
 
 use std::path::Path;
 use std::{env, fs};
 
+/// Each guide, the name of its programs, and the map that its readers copy into their own package.
+const GUIDES: [(&str, &str, &str); 2] =
+    [("GUIDE", "step", "sumo"), ("CAPTURE_THE_FLAG", "flag", "capture_the_flag")];
+
 fn main() {
-    let guide = Path::new("../server/game/GUIDE.md");
-    println!("cargo::rerun-if-changed={}", guide.display());
     println!("cargo::rerun-if-changed=build.rs");
-    let text = fs::read_to_string(guide).expect("the guide can be read");
     let folder = env::var("OUT_DIR").expect("cargo names a folder");
+    for (page, name, map) in GUIDES {
+        let page = format!("../server/game/{page}.md");
+        println!("cargo::rerun-if-changed={page}");
+        let text = fs::read_to_string(&page).unwrap_or_else(|error| panic!("{page}: {error}"));
+        let programs = assemble(&text);
+        assert_eq!(programs.len(), 10, "{page} must have ten steps");
+        for (index, program) in programs.iter().enumerate() {
+            let path = Path::new(&folder).join(format!("{name}_{}.rs", index + 1));
+            // Here the map is with the examples.
+            let there = format!("\"/../server/examples/{map}.map\"");
+            let program = program.replace(&format!("\"/{map}.map\""), &there);
+            fs::write(path, program).expect("the folder can be written");
+        }
+    }
+}
+
+/// The program of each step of a guide.
+fn assemble(text: &str) -> Vec<String> {
     let mut program = String::new();
-    let steps: Vec<&str> = text.split("\n### ").skip(1).collect();
-    for (index, step) in steps.iter().enumerate() {
+    let mut programs = Vec::new();
+    for (index, step) in text.split("\n### ").skip(1).enumerate() {
         assert!(
             step.starts_with(&format!("{}. ", index + 1)),
             "a step of the guide lacks its number: {step}"
@@ -25,31 +44,31 @@ fn main() {
         let step = step.split("\n## ").next().unwrap_or(step);
         for part in step.split("<!-- guide: ").skip(1) {
             let (place, rest) = part.split_once(" -->").expect("the comment ends");
-            let block = rest.split_once("```rust,ignore\n").expect("a block of code follows").1;
+            let block = rest.split_once("```rust").expect("a block of code follows").1;
+            let block = block.split_once('\n').expect("the fence ends").1;
             let block = block.split_once("```").expect("the block ends").0;
             program = apply(&program, place, block);
         }
-        let path = Path::new(&folder).join(format!("step_{}.rs", index + 1));
-        // A reader of the guide copies the map into their own package. Here the map is with the
-        // examples.
-        let program = program.replace("\"/sumo.map\"", "\"/../server/examples/sumo.map\"");
-        fs::write(path, program).expect("the folder can be written");
+        programs.push(program.clone());
     }
-    assert_eq!(steps.len(), 10, "the guide must have ten steps");
+    programs
 }
 
 /// Returns the program with a block of code at this place.
 fn apply(program: &str, place: &str, block: &str) -> String {
-    let (from, to) = match place {
-        "file" => return block.to_owned(),
-        "end" => return format!("{program}\n{block}"),
-        "impl" => {
+    let (from, to) = match place.split_once(' ').unwrap_or((place, "")) {
+        ("file", _) => return block.to_owned(),
+        ("end", _) => return format!("{program}\n{block}"),
+        ("impl", _) => {
             let start = program.find("impl Game for").expect("the game");
             let end = start + program[start..].find("\n}\n").expect("the impl ends") + 1;
             return format!("{}\n{block}{}", &program[..end], &program[end..]);
         }
-        "replace use" => (0, program.find("\n#[derive").expect("a derive") + 1),
-        _ => item(program, place.strip_prefix("replace ").expect("a place")),
+        ("replace", "use") => (0, program.find("\n#[derive").expect("a derive") + 1),
+        ("replace", words) => item(program, words),
+        ("before", words) => (item(program, words).0, item(program, words).0),
+        ("after", words) => (item(program, words).1, item(program, words).1),
+        _ => panic!("'{place}' is not a place"),
     };
     let gap = if place == "replace use" { "\n" } else { "" };
     format!("{}{block}{gap}{}", &program[..from], &program[to..])
@@ -71,8 +90,9 @@ fn item(program: &str, words: &str) -> (usize, usize) {
     let first = first.unwrap_or_else(|| panic!("there is no '{words}' in:\n{program}"));
     let (_, line) = lines[first];
     let indent = &line[..line.len() - line.trim_start().len()];
-    // A longer item ends with the brace that is indented like its first line.
-    let closed = line.trim_end().ends_with([';', '}']);
+    // A longer item ends with the brace that is indented like its first line. The last value of a
+    // function has no end of its own.
+    let closed = line.trim_end().ends_with([';', ',', '}']) || line.trim() == words;
     let ends = |line: &str| line.trim_end() == format!("{indent}}}");
     let length = if closed { Some(0) } else { lines[first..].iter().position(|(_, l)| ends(l)) };
     let last = first + length.expect("the item ends");

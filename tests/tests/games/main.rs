@@ -2,6 +2,7 @@
 //! bots over a real server.
 
 mod chat;
+mod flags;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,9 @@ use tokio::time::timeout;
 #[allow(dead_code, reason = "an example has a `main` of its own")]
 #[path = "../../../server/examples/bowling.rs"]
 mod bowling;
+#[allow(dead_code, reason = "an example has a `main` of its own")]
+#[path = "../../../server/examples/capture_the_flag.rs"]
+mod capture_the_flag;
 #[allow(dead_code, reason = "an example has a `main` of its own")]
 #[path = "../../../server/examples/king_of_the_hill.rs"]
 mod king_of_the_hill;

@@ -54,7 +54,7 @@ fn every_entity_in_the_maps_of_the_examples_is_described() {
     let own = GameFile::parse(&read(&own_map("../server/examples/classes.toml")));
     let own = own.unwrap_or_else(|error| panic!("classes.toml: {error}"));
     let mut used = BTreeSet::new();
-    for name in ["sumo", "king_of_the_hill", "bowling"] {
+    for name in ["sumo", "king_of_the_hill", "bowling", "capture_the_flag"] {
         for entity in ShippedMap::read(&format!("../server/examples/{name}")).entities() {
             let class = class_of(entity);
             let kind = definitions.kind(class).or_else(|| {
