@@ -90,9 +90,8 @@ fn item(program: &str, words: &str) -> (usize, usize) {
     let first = first.unwrap_or_else(|| panic!("there is no '{words}' in:\n{program}"));
     let (_, line) = lines[first];
     let indent = &line[..line.len() - line.trim_start().len()];
-    // A longer item ends with the brace that is indented like its first line. The last value of a
-    // function has no end of its own.
-    let closed = line.trim_end().ends_with([';', ',', '}']) || line.trim() == words;
+    // A longer item ends with the brace that is indented like its first line.
+    let closed = line.trim_end().ends_with([';', ',', '}']);
     let ends = |line: &str| line.trim_end() == format!("{indent}}}");
     let length = if closed { Some(0) } else { lines[first..].iter().position(|(_, l)| ends(l)) };
     let last = first + length.expect("the item ends");

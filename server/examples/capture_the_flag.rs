@@ -4,7 +4,7 @@
 //! `cargo run -p server --example capture_the_flag`, or with `-- --soak 12000 --json`.
 //!
 //! In the map are a door of each base (`func_door`), which opens for its team alone, lifts
-//! (`func_plat`) to a window of each base, flags (`team_CTF_redflag`, `team_CTF_blueflag`) and
+//! (`func_plat`) to a window of each base, flags (`item_flag`) and
 //! pick-ups (`item_haste`). Players of a team pass through each other. Agents guard the bases.
 
 use std::process::ExitCode;
@@ -24,7 +24,6 @@ use obsp_sim::{
 use serde::{Deserialize, Serialize};
 
 const NAMES: [&str; 2] = ["Red", "Blue"];
-const FLAGS: [&str; 2] = ["team_CTF_redflag", "team_CTF_blueflag"];
 
 /// Agents that guard each base, and the radius in units of the circle on which they walk.
 const GUARDS: usize = 4;
@@ -103,7 +102,7 @@ impl Game for CaptureTheFlag {
     }
 
     fn classes(&self) -> Vec<String> {
-        [FLAGS[0], FLAGS[1], "func_door", "func_plat", "item_haste"].map(String::from).into()
+        ["item_flag", "func_door", "func_plat", "item_haste"].map(String::from).into()
     }
 
     fn models(&self) -> Vec<Model> {
@@ -159,10 +158,10 @@ impl Game for CaptureTheFlag {
         for entity in map.entities() {
             let home = entity.origin().unwrap_or_default();
             match entity.classname() {
-                class if FLAGS.contains(&class) => {
+                "item_flag" => {
                     let flag = picture(world, "flag", home);
-                    let team = &mut state.teams[usize::from(class == FLAGS[1])];
-                    *team = Team { home, flag, ..Team::default() };
+                    let team = usize::from(entity.get("team") == Some("blue"));
+                    state.teams[team] = Team { home, flag, ..Team::default() };
                 }
                 "item_haste" => {
                     state.pick_ups.extend(picture(world, "haste", home).map(|body| (body, 0)));

@@ -65,10 +65,17 @@ impl Lone {
         self.game.world().entity(self.player).expect("the player is in the world").position
     }
 
-    /// The place of the first entity of a class in the map.
-    fn place(&self, class: &str) -> DVec3 {
-        let mut all = self.map.entities().iter();
-        all.find(|entity| entity.classname() == class).and_then(|entity| entity.origin()).unwrap()
+    /// The places of the entities of a class, in the order of the map.
+    fn places(&self, class: &str) -> Vec<DVec3> {
+        let all = self.map.entities().iter();
+        all.filter(|entity| entity.classname() == class)
+            .filter_map(|entity| entity.origin())
+            .collect()
+    }
+
+    /// Where the red and the blue flag stand.
+    fn flags(&self) -> [DVec3; 2] {
+        self.places("item_flag").try_into().expect("two flags")
     }
 
     /// Puts the player there for one tick.
@@ -90,7 +97,7 @@ impl Lone {
 #[test]
 fn a_flag_that_is_carried_home_scores_and_goes_back() {
     let mut lone = Lone::new();
-    let [red, blue] = ["team_CTF_redflag", "team_CTF_blueflag"].map(|class| lone.place(class));
+    let [red, blue] = lone.flags();
     lone.visit(red);
     assert_eq!((lone.carried().len(), lone.score()), (0, 0), "the own flag stays at home");
     lone.visit(blue);
@@ -105,7 +112,7 @@ fn a_flag_that_is_carried_home_scores_and_goes_back() {
 #[test]
 fn the_carried_flag_is_attached_until_its_carrier_leaves() {
     let mut lone = Lone::new();
-    let blue = lone.place("team_CTF_blueflag");
+    let [_, blue] = lone.flags();
     lone.visit(blue);
     let flag = lone.carried()[0];
     let start = lone.at();
@@ -133,7 +140,7 @@ fn a_pick_up_sets_the_movement_for_six_seconds() {
     let usual = movement(&lone);
     assert_ne!(usual, haste);
     // High enough for a player to stand there.
-    let pick_up = lone.place("item_haste").with_z(40.0);
+    let pick_up = lone.places("item_haste")[0].with_z(40.0);
     lone.visit(pick_up);
     assert_eq!(movement(&lone), haste);
     // The player runs out of reach, and twice as fast as usual.
