@@ -158,7 +158,8 @@ fn a_lift_rises_from_step_5_on() {
 fn a_pick_up_gives_haste_from_step_7_on() {
     for (step, hastes) in [(6, false), (7, true), (10, true)] {
         let mut flags = Flags::at_step(step);
-        flags.stand(flags.red, DVec3::new(0.0, 280.0, 40.0), 1);
+        // The game gives the movement in the tick after the player has taken the thing.
+        flags.stand(flags.red, DVec3::new(0.0, 280.0, 40.0), 2);
         let movement = flags.game.world().player_movement(flags.red);
         assert_eq!(movement != Some(MovementId::USUAL), hastes, "step {step}");
     }
