@@ -18,9 +18,7 @@ use obsp_game::{
     Action, Audience, EventKind, EventType, Field, Game, Hint, PerEntity, Replicated, Respawn,
     Subject, Values, Vitals, WorldMut,
 };
-use obsp_sim::{
-    BodyMass, CollisionLayers, Command, EntityId, MovementParameters, PlayerKind, World,
-};
+use obsp_sim::{CollisionLayers, Command, EntityId, MovementParameters, PlayerKind, World};
 use serde::{Deserialize, Serialize};
 
 const NAMES: [&str; 2] = ["Red", "Blue"];
@@ -116,8 +114,7 @@ impl Game for CaptureTheFlag {
     }
 
     fn brush_models(&self, map: &Map) -> Vec<Model> {
-        let drawn = |entity: &&MapEntity| entity.classname().starts_with("func_");
-        map.entities().iter().filter(drawn).filter_map(|entity| map.model_of(entity).ok()).collect()
+        map.entities().iter().filter_map(|entity| map.model_of(entity).ok()).collect()
     }
 
     fn replicated(&self) -> Replicated {
@@ -175,12 +172,11 @@ impl Game for CaptureTheFlag {
             && let Ok(balloon) = world.spawn_body_near(model, DVec3::Z * 96.0, DQuat::IDENTITY)
             && let Some(mut parameters) = world.body_parameters(balloon)
         {
-            parameters.mass = BodyMass::Mass(4.0);
+            parameters.mass = obsp_sim::BodyMass::Mass(4.0);
             (parameters.gravity_scale, parameters.linear_damping) = (0.0, 0.5);
             world.set_body_parameters(balloon, parameters).expect("the numbers are in range");
         }
         for number in 0..2 * GUARDS {
-            // A match that has no slot for another guard goes on without.
             let Ok(guard) = world.spawn_agent(PlayerKind::Box) else { break };
             let team = enlist(&mut state, world, guard);
             let _ = world.name_agent(guard, &format!("{} guard {}", NAMES[team], number / 2 + 1));
@@ -255,9 +251,7 @@ impl Game for CaptureTheFlag {
     }
 
     fn tick(&self, state: &mut State, world: &mut WorldMut<'_>) {
-        for mover in &state.movers {
-            drive(mover, state, world);
-        }
+        state.movers.iter().for_each(|mover| drive(mover, state, world));
         for team in &mut state.teams {
             team.lies = team.lies.saturating_sub(1);
             if team.lies == 0 && team.carrier.is_none() {
