@@ -145,9 +145,9 @@ fn values_out_of_range_are_refused_by_name() {
         assert!(text(obsp_last_error()).contains("UTF-8"), "{}", text(obsp_last_error()));
 
         let client = client();
-        let command = ObspCommand { buttons: 0x80, ..ObspCommand::default() };
+        let command = ObspCommand { buttons: 1 << 20, ..ObspCommand::default() };
         assert!(!obsp_client_tick(client, &command, 0.0));
-        assert!(text(obsp_last_error()).contains("0x80"), "{}", text(obsp_last_error()));
+        assert!(text(obsp_last_error()).contains("0x100000"), "{}", text(obsp_last_error()));
         let long = CString::new("x".repeat(161)).unwrap();
         assert_eq!(obsp_client_say(client, long.as_ptr()), ObspStatus::InvalidArgument);
         for is_end in [true, false] {

@@ -68,6 +68,8 @@ export class ActionKeys {
     /** @type {any[]} the player and the game that the actions in use are of, and their version */
     this.given = [];
     this.text = "";
+    /** @type {?string} the action that gets the next key */
+    this.asking = null;
     this.list = find("#actions", HTMLElement);
   }
 
@@ -110,17 +112,28 @@ export class ActionKeys {
     button.append(keyBox(named));
     button.addEventListener("click", () => {
       button.textContent = "press a key";
-      const abort = new AbortController();
-      const hear = (/** @type {any} */ event) => {
-        event.preventDefault();
-        event.stopImmediatePropagation();
-        abort.abort();
-        this.choose(name, event.code ?? `Mouse${event.button}`);
-      };
+      this.asking = name;
       // The click that began this has ended, so the next press is the answer.
-      for (const what of ["keydown", "mousedown"]) addEventListener(what, hear, { capture: true, signal: abort.signal });
+      addEventListener("mousedown", (event) => this.hears(event), { capture: true, once: true });
     });
     return button;
+  }
+
+  /**
+   * Takes the next key, or button of the mouse, for the action that is to get another one. Returns
+   * whether there was such an action. The keys of a player come here first, because their handler
+   * hands none on.
+   *
+   * @param {KeyboardEvent | MouseEvent} event
+   */
+  hears(event) {
+    const name = this.asking;
+    if (name === null) return false;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    this.asking = null;
+    this.choose(name, "code" in event ? event.code : `Mouse${event.button}`);
+    return true;
   }
 
   /**

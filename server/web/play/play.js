@@ -172,6 +172,7 @@ export class Play {
   /** @type {(event: KeyboardEvent, isDown: boolean) => void} */
   key(event, isDown) {
     this.sound.wake();
+    if (isDown && this.acts.keys.hears(event)) return;
     if (event.target === this.chat.field) return this.type(event, isDown);
     if (event.code === "Tab" && !isDown) this.acts.scores(false);
     // A release always counts, even while Alt or Meta is held.

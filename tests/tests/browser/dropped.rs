@@ -171,7 +171,7 @@ fn the_list_of_recordings_says_map_date_and_length() {
         told.as_str().unwrap().to_owned()
     };
     let [whole, cut] = ["whole.obsr", "cut.obsr"].map(|name| told(&mut browser, name));
-    assert!(whole.starts_with("arena · ") && whole.ends_with(" · 0:15 · 30 kB"), "{whole}");
+    assert!(whole.starts_with("arena · ") && whole.ends_with(" · 0:15 · 31 kB"), "{whole}");
     assert!(cut.starts_with("arena · ") && cut.contains(" · no end yet · "), "{cut}");
     let year = browser.evaluate("String(new Date().getFullYear())");
     assert!(whole.contains(year.as_str().unwrap()), "{whole}");

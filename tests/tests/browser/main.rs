@@ -103,7 +103,7 @@ fn ends(running: Server) -> (SocketAddr, SocketAddr) {
 }
 
 /// All positions that the page got lately: slot, generation, tick, x, y, z, and speed.
-const PAGE_POSITIONS: &str = "[...arena.motion.slots].flatMap(([slot, values]) => values
+const PAGE_POSITIONS: &str = "[...arena.motion.slots].flatMap(([slot, { values }]) => values
     .filter(({ value }) => value)
     .map(({ tick, value }) => [slot, value.generation, tick, ...value.position,
         Math.hypot(...value.velocity)]))";

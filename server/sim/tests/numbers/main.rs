@@ -443,6 +443,11 @@ fn value(name: &str, n: &mut Numbers) -> bool {
         }
         "Random::new" => _ = Random::new(n.whole(7, u64::MAX)).bits(),
         "Resolution::new" => _ = Resolution::new(n.whole(7, u32::MAX.into()) as u32),
+        "Buttons::action" => _ = Buttons::action(n.whole(7, u8::MAX.into()) as u8),
+        "Command::running_towards" => {
+            let command = Command::running_towards(vector(n, [3.0, 4.0, 0.0]));
+            assert!(command.ahead().is_finite());
+        }
         "Buttons::from_bits" => _ = Buttons::from_bits(n.whole(7, 1 << 21) as u32),
         "Buttons::from_recorded_bits" => {
             _ = Buttons::from_recorded_bits(n.whole(7, 1 << 21) as u32)

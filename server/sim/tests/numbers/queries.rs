@@ -93,6 +93,19 @@ pub(crate) fn query(name: &str, n: &mut Numbers) -> bool {
             passages.check(&state(n));
             passages.check(&state(n));
         }
+        "Audit::note_pockets" | "Passages::note_pockets" => {
+            let mut audit = Audit::new(&map(), &models()).expect("the map can be audited");
+            let mut passages =
+                Passages::new(&map(), &models(), 60).expect("the map can be audited");
+            let state = state(n);
+            let (min, max) = (vector(n, [-400.0; 3]), vector(n, [400.0; 3]));
+            let pockets: Vec<_> =
+                state.entities.iter().map(|entity| (entity.id, Aabb { min, max })).collect();
+            audit.note_pockets(&pockets);
+            audit.check(&state);
+            passages.note_pockets(&pockets);
+            (0..2).for_each(|_| drop(passages.check(&state)));
+        }
         "Passages::with_step_height" => {
             let passages = Passages::new(&map(), &models(), 60).expect("the map can be audited");
             passages.with_step_height(n.f64(18.0)).check(&state(n));

@@ -471,8 +471,8 @@ fn a_stopped_lift_that_starts_slowly_takes_a_sleeping_heap_along() {
 fn a_lift_that_is_placed_again_where_it_was_carries_what_lay_on_it() {
     for waits in [3, 12, 30, 200] {
         let mut stage = Stage::new(1);
-        let lift = stage.spawn("slab", [0.0, 0.0, 60.0]);
-        let load = stage.spawn("crate", [0.0, 0.0, 81.0]);
+        let lift = stage.spawn("slab", [200.0, 0.0, 60.0]);
+        let load = stage.spawn("crate", [200.0, 0.0, 81.0]);
         stage.ticks(waits);
         let before = stage.at(load).z;
         let at = stage.at(lift);
