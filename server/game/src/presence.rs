@@ -11,6 +11,8 @@ impl WorldMut<'_> {
     /// # Errors
     /// [`PlaceError`]; nothing changes then. [`PlaceError::NoRoom`] if the entity overlaps something
     /// that it may meet from then on.
+    ///
+    /// [`World::set_layers`]: obsp_sim::World::set_layers
     pub fn set_layers(&mut self, id: EntityId, layers: CollisionLayers) -> Result<(), PlaceError> {
         self.world.set_layers(id, layers)
     }
@@ -19,6 +21,8 @@ impl WorldMut<'_> {
     ///
     /// # Errors
     /// [`PlaceError::NoSuchEntity`] if there is no such entity.
+    ///
+    /// [`World::set_visible`]: obsp_sim::World::set_visible
     pub fn set_visible(&mut self, id: EntityId, visible: bool) -> Result<(), PlaceError> {
         self.world.set_visible(id, visible)
     }
@@ -27,6 +31,8 @@ impl WorldMut<'_> {
     ///
     /// # Errors
     /// [`PlaceError`]; nothing is added then.
+    ///
+    /// [`World::spawn_intangible`]: obsp_sim::World::spawn_intangible
     pub fn spawn_intangible(
         &mut self,
         model: ModelId,
@@ -40,6 +46,8 @@ impl WorldMut<'_> {
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then.
+    ///
+    /// [`World::make_intangible`]: obsp_sim::World::make_intangible
     pub fn make_intangible(&mut self, id: EntityId) -> Result<(), PlaceError> {
         self.world.make_intangible(id)
     }
@@ -48,6 +56,8 @@ impl WorldMut<'_> {
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then.
+    ///
+    /// [`World::set_pose`]: obsp_sim::World::set_pose
     pub fn set_pose(
         &mut self,
         id: EntityId,
@@ -61,6 +71,8 @@ impl WorldMut<'_> {
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then.
+    ///
+    /// [`World::place`]: obsp_sim::World::place
     pub fn place(
         &mut self,
         id: EntityId,
@@ -76,6 +88,8 @@ impl WorldMut<'_> {
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then.
+    ///
+    /// [`World::attach`]: obsp_sim::World::attach
     pub fn attach(
         &mut self,
         id: EntityId,
