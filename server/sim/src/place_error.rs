@@ -32,18 +32,18 @@ pub enum PlaceError {
     AlwaysSolid,
     /// The attachment would make a ring, or a chain of more than [`Attachment::MAX_CHAIN`].
     ///
-    /// [`Attachment::MAX_CHAIN`]: crate::Attachment::MAX_CHAIN
+    /// [`Attachment::MAX_CHAIN`]: crate::traits::Attachment::MAX_CHAIN
     #[error(
         "the attachment would lead back to the body, or be one of more than {} in a row",
-        crate::Attachment::MAX_CHAIN
+        crate::traits::Attachment::MAX_CHAIN
     )]
     Chain,
     /// The offset from the carrier is longer than [`Attachment::MAX_OFFSET`] along an axis.
     ///
-    /// [`Attachment::MAX_OFFSET`]: crate::Attachment::MAX_OFFSET
+    /// [`Attachment::MAX_OFFSET`]: crate::traits::Attachment::MAX_OFFSET
     #[error(
         "the offset from the carrier is longer than {} units along an axis",
-        crate::Attachment::MAX_OFFSET
+        crate::traits::Attachment::MAX_OFFSET
     )]
     OffsetTooLong,
     /// A number is infinite or NaN, or an orientation has no length.

@@ -164,7 +164,7 @@ impl Passages {
     }
 
     /// Notes the pockets of a match: a way within a pocket may lead through the map
-    /// ([`World::pockets`](crate::World::pockets)).
+    /// ([`World::pockets`](crate::world::World::pockets)).
     pub fn note_pockets(&mut self, pockets: &[(EntityId, Aabb)]) {
         self.pockets = pockets.iter().copied().collect();
     }

@@ -115,7 +115,10 @@ impl Replay {
         Ok(Verifying {
             playback,
             ticks: self.recording.ticks_after(0).unwrap_or_else(|_| self.next.clone()),
-            audit: Audit::new(&self.map, &Arena.with_file(recording.game_file()).models(&self.map))?,
+            audit: Audit::new(
+                &self.map,
+                &Arena.with_file(recording.game_file()).models(&self.map),
+            )?,
             audited: 0,
             states: Verified::default(),
             finding: None,
