@@ -125,7 +125,8 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     ///     fn set_up(&self, world: &mut WorldMut<'_>) -> Self::State {
     ///         let map = world.map().clone();
     ///         let mut lifts = Vec::new();
-    ///         for drawn in map.entities().iter().filter_map(|entity| world.model_of(entity)) {
+    ///         for entity in map.entities() {
+    ///             let Some(drawn) = world.model_of(entity) else { continue };
     ///             let orientation = obsp::glam::DQuat::IDENTITY;
     ///             lifts.extend(world.spawn_body(drawn.model, drawn.place, orientation));
     ///         }

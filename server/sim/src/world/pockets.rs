@@ -34,11 +34,12 @@ impl World {
     /// let place = DVec3::new(-400.0, -260.0, 0.0);
     /// let orientation = DQuat::IDENTITY;
     /// assert_eq!(world.spawn_body(slab, place, orientation), Err(PlaceError::NoRoom));
-    /// let pocket = Aabb::from_centre(place, DVec3::new(17.0, 17.0, 24.0));
+    /// let pocket = Aabb::from_centre(place, DVec3::new(33.0, 33.0, 24.0));
     /// let slab = world.spawn_body_in(slab, place, orientation, &pocket)?;
-    /// // It may rise from there, and then it may not do without its pocket yet.
+    /// assert_eq!(world.set_pocket(slab, None), Err(PlaceError::NoRoom));
+    /// // It rises out of the floor, and needs the pocket no more.
     /// world.set_velocity(slab, DVec3::Z * 30.0, DVec3::ZERO)?;
-    /// (0..10).for_each(|_| world.step(&[]));
+    /// (0..30).for_each(|_| world.step(&[]));
     /// assert_eq!(world.set_pocket(slab, None), Ok(()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
