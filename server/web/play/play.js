@@ -1,7 +1,4 @@
-/**
- * Playing in the page: the player, the keys, the view, the sounds, and the display over the
- * picture.
- */
+/** Playing in the page: the player, the keys, the view, the sounds, and the display over the picture. */
 
 import { add, scale } from "../draw/algebra.js";
 import { Chat } from "../hud/chat.js";

@@ -12,6 +12,7 @@ mod queries;
 #[allow(dead_code, reason = "each crate asks for rooms of other kinds")]
 #[path = "../../../../maps/tests/numbers/room.rs"]
 mod room;
+mod sensors;
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,7 +24,7 @@ use obsp_sim::audit::Audit;
 use obsp_sim::{
     BodyMass, BodyParameters, Buttons, Command, Config, EntityId, ForceSpan, LockedAxes,
     MissileMotion, ModelId, MovementParameters, MovementSets, Nearest, PlayerKind, Posture, Random,
-    Resolution, SensorId, SensorShape, SweptShape, World,
+    Resolution, SweptShape, World,
 };
 
 /// Types of parameters that hold numbers.
@@ -156,25 +157,6 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
         }
         "World::spawn_body_near" => {
             _ = world.spawn_body_near(crate_, vector(n, [300.0, 200.0, 100.0]), turn(n));
-        }
-        "World::spawn_body_in" => {
-            let (min, max) = (vector(n, [-400.0; 3]), vector(n, [400.0; 3]));
-            let driven = world.model("driven").expect("the match has it");
-            let (at, turn) = (vector(n, [300.0, 200.0, 300.0]), turn(n));
-            _ = world.spawn_body_in(driven, at, turn, &Aabb { min, max });
-        }
-        "World::set_pocket" => {
-            let (min, max) = (vector(n, [-400.0; 3]), vector(n, [400.0; 3]));
-            ids.into_iter().for_each(|id| _ = world.set_pocket(id, Some(Aabb { min, max })));
-        }
-        "World::add_sensor" | "World::move_sensor" | "World::attach_sensor" => {
-            let shape = SensorShape::Box(vector(n, [40.0; 3]));
-            let (at, turn) = (vector(n, [200.0, -100.0, 17.0]), turn(n));
-            let sensor = world.add_sensor(shape, at, turn).unwrap_or(SensorId(0));
-            _ = world.move_sensor(sensor, at, turn);
-            world.update_sensors();
-            ids.into_iter().for_each(|id| _ = world.attach_sensor(sensor, id, at, turn));
-            world.update_sensors();
         }
         "World::teleport" => {
             let (at, turn) = (vector(n, [300.0, 200.0, 100.0]), turn(n));
@@ -493,6 +475,7 @@ fn no_public_function_panics_or_leaves_a_match_unsound_by_odd_numbers() {
             let mut changed = scene.clone();
             let known = if change(name, &mut changed, numbers)
                 || presence::change(name, &mut changed, numbers)
+                || sensors::change(name, &mut changed, numbers)
             {
                 goes_on(changed.world, &mut audit);
                 true
