@@ -4,6 +4,7 @@
 //! A block that starts a server must also end it, and must let it take any free ports, because
 //! other tests also have servers.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -17,13 +18,8 @@ const LEAST_BLOCKS: usize = 8;
 /// Longest time of a block, in seconds. The programs are compiled before.
 const LIMIT: &str = "120";
 
-/// The programs that the blocks run, as arguments of `cargo build`. They are named by the same
-/// packages as in the commands of the pages, so that `cargo run` finds them up to date.
-const PROGRAMS: [&str; 3] = [
-    "--package server --package client-bot",
-    "--package server --example sumo",
-    "--package obsp --bin mapc",
-];
+/// The programs that blocks run by their names, as arguments of `cargo build`.
+const PROGRAMS: [&str; 2] = ["-p server -p client-bot", "-p obsp --bin mapc"];
 
 #[test]
 fn each_block_that_says_that_it_runs_does() {
@@ -31,26 +27,26 @@ fn each_block_that_says_that_it_runs_does() {
         return println!("SKIPPED: commands of the pages are run on Linux");
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("documents");
-    for program in PROGRAMS {
+    let blocks: Vec<(String, String)> =
+        files("md").iter().flat_map(|page| runnable(page)).collect();
+    let mut programs: BTreeSet<&str> = PROGRAMS.into();
+    programs.extend(blocks.iter().flat_map(|(_, script)| started_by_cargo(script)));
+    for program in programs {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["build", "--quiet"]).args(program.split(' '));
         let built = in_repository(&mut cargo).status().expect("cargo can be started");
         assert!(built.success(), "cargo build {program}: {built}");
     }
-    let (mut faults, mut count) = (Vec::new(), 0);
-    for path in files("md") {
-        let blocks = Page::read(&path).blocks;
-        for (line, _, script) in blocks.iter().filter(|(_, info, _)| info == "sh run") {
-            println!("{path}:{line}");
-            count += 1;
-            let ended = run(script, &folder);
-            if !ended.success() {
-                let log = fs::read(folder.join("log")).expect("the log of the block can be read");
-                let log = String::from_utf8_lossy(&log);
-                let last: Vec<_> = log.lines().rev().take(40).collect();
-                let last: Vec<_> = last.into_iter().rev().collect();
-                faults.push(format!("{path}:{line}: {ended}\n{}", last.join("\n")));
-            }
+    let mut faults = Vec::new();
+    for (place, script) in &blocks {
+        println!("{place}");
+        let ended = run(script, &folder);
+        if !ended.success() {
+            let log = fs::read(folder.join("log")).expect("the log of the block can be read");
+            let log = String::from_utf8_lossy(&log);
+            let last: Vec<_> = log.lines().rev().take(40).collect();
+            let last: Vec<_> = last.into_iter().rev().collect();
+            faults.push(format!("{place}: {ended}\n{}", last.join("\n")));
         }
     }
     assert!(
@@ -58,7 +54,31 @@ fn each_block_that_says_that_it_runs_does() {
         "blocks that fail (exit status 124: after {LIMIT} seconds):\n{}",
         faults.join("\n\n")
     );
+    let count = blocks.len();
     assert!(count >= LEAST_BLOCKS, "{count} blocks are marked `sh run`, not {LEAST_BLOCKS}");
+}
+
+/// The blocks of a page that are run: where each is (`PAGE:LINE`), and its text.
+fn runnable(page: &str) -> Vec<(String, String)> {
+    let blocks = Page::read(page).blocks.into_iter();
+    let marked = blocks.filter(|(_, info, _)| info == "sh run");
+    marked.map(|(line, _, script)| (format!("{page}:{line}"), script)).collect()
+}
+
+/// The arguments by which `cargo build` compiles the programs that a script starts by `cargo run`.
+/// They name the packages as the script does, so that `cargo run` finds them up to date: other
+/// packages beside them would change the features of shared crates, and compile these anew.
+fn started_by_cargo(script: &str) -> impl Iterator<Item = &str> {
+    let starts = script.lines().filter_map(|line| line.split_once("cargo run "));
+    starts.map(|(_, arguments)| arguments.split_once(" -- ").map_or(arguments, |(own, _)| own))
+}
+
+#[test]
+fn programs_started_by_cargo_are_named_as_in_the_script() {
+    let script =
+        "out=$(mktemp -d)\n  cargo run -p tests --bin scene -- landing\ncargo run -p server";
+    let named: Vec<_> = started_by_cargo(script).collect();
+    assert_eq!(named, ["-p tests --bin scene", "-p server"]);
 }
 
 /// The folder `target`, in which Cargo has put this test.
