@@ -113,6 +113,7 @@ pub(super) const UNKNOWN_MOTION: AuthoritativeMotion = AuthoritativeMotion {
             yaw: 0,
             grounded: false,
             jump_held: false,
+            ground_velocity: Vec3::ZERO,
             movement: MovementId::USUAL,
         },
     },
@@ -148,11 +149,19 @@ pub(super) fn code_motion(
     let set = if changed { coder.raw(walker.movement.index() as u32, MOVEMENT_BITS) } else { 0 };
     let movement = MovementId::from_index(set as usize)
         .ok_or(DatagramError::OutOfRange { field: "movement" })?;
+    let mut ground_velocity = walker.ground_velocity.to_array();
+    let is_carried = walker.ground_velocity != Vec3::ZERO;
+    if coder.raw(is_carried.into(), 1) == 1 {
+        for axis in &mut ground_velocity {
+            *axis = checked(f32::from_bits(coder.raw(axis.to_bits(), 32)))?;
+        }
+    }
+    let ground_velocity = Vec3::from_array(ground_velocity);
     let posture = if crouching { Posture::Crouching } else { Posture::Standing };
     let motion = PlayerMotion {
         position: Vec3::from_array(position),
         velocity: Vec3::from_array(velocity),
-        walker: Walker { posture, yaw, grounded, jump_held, movement },
+        walker: Walker { posture, yaw, grounded, jump_held, ground_velocity, movement },
     };
     let since_pushed = coder.raw((*since_pushed).into(), PUSHED_BITS) as u8;
     let count = touched.iter().flatten().count();
@@ -218,6 +227,7 @@ mod tests {
                 yaw: 65_535,
                 grounded: false,
                 jump_held: true,
+                ground_velocity: Vec3::new(0.0, -150.0, 0.25),
                 movement: MovementId::from_index(15).unwrap(),
             },
         };

@@ -200,6 +200,7 @@ function readMotion(coder) {
   const yaw = coder.raw(16);
   const [crouching, grounded, jumpHeld] = AXES.map(() => coder.raw(1) === 1);
   const movement = coder.raw(1) ? coder.raw(4) : 0;
+  const groundVelocity = coder.raw(1) ? AXES.map(float) : [0, 0, 0];
   const sincePushed = coder.raw(5);
   const touched = Array.from({ length: coder.raw(2) }, () => {
     const slot = coder.raw(12);
@@ -209,7 +210,8 @@ function readMotion(coder) {
     const moves = () => ({ velocity: AXES.map(float), spin: AXES.map(float) });
     return { slot, asleep, ...place, ...(asleep ? still : moves()) };
   });
-  return { position, velocity, yaw, crouching, grounded, jumpHeld, movement, sincePushed, touched };
+  const ground = { grounded, groundVelocity };
+  return { position, velocity, yaw, crouching, ...ground, jumpHeld, movement, sincePushed, touched };
 }
 
 /**

@@ -138,6 +138,7 @@ test("a snapshot of whole entities", () => {
     yaw: 0x4000,
     crouching: false,
     grounded: true,
+    groundVelocity: [0, 0, 0],
     jumpHeld: false,
     movement: 5,
     sincePushed: 3,

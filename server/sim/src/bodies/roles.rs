@@ -2,7 +2,7 @@
 //! missile, cargo, or a kinematic body. The rules that change the roles are in `players` and
 //! `missiles`.
 
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use crate::collision::shape::Shapes;
@@ -78,6 +78,10 @@ pub struct Walker {
     pub grounded: bool,
     /// Whether the jump key has been down since the last jump.
     pub jump_held: bool,
+    /// Velocity of the ground that carried the player in the last tick, in units per second; zero
+    /// unless a kinematic body carried the player. When the ground changes its velocity, the
+    /// player's changes by as much.
+    pub ground_velocity: Vec3,
     /// The set of movement parameters by which the player moves.
     pub movement: MovementId,
 }

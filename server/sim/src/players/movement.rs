@@ -158,7 +158,10 @@ pub(crate) fn step(
     let entered = motion.position;
     let teleported = pull_trigger(&mut motion, checked, parameters.gravity, surroundings);
     encounters.teleported = teleported.then_some(entered);
-    find_ground(&mut motion, (seconds, parameters), surroundings, false);
+    let landed = find_ground(&mut motion, (seconds, parameters), surroundings, false);
+    let stands_on = if teleported { landed } else { ground.or(landed) };
+    let carrier = stands_on.filter(|ground| ground.is_carrier && motion.walker.grounded);
+    motion.walker.ground_velocity = carrier.map_or(Vec3::ZERO, |ground| ground.drift.as_vec3());
     let Motion { position, velocity, walker } = motion;
     PlayerMotion { position, velocity: velocity.as_vec3(), walker }
 }
@@ -243,25 +246,33 @@ fn make_way(motion: &mut Motion, seconds: f64, surroundings: &mut impl Surroundi
     }
 }
 
-/// The ground below the player, if that ground carries a player. With `follow` set, a player on a
-/// kinematic body that has moved comes down to the body.
+/// The ground below the player, if that ground carries a player. If the tick `begins`, a player who
+/// stood on the ground goes along with it: the player comes down to a kinematic body that has moved,
+/// and gains the velocity that the ground has gained.
 fn find_ground(
     motion: &mut Motion,
     (seconds, parameters): (f64, &MovementParameters),
     surroundings: &mut impl Surroundings,
-    follow: bool,
+    begins: bool,
 ) -> Option<Ground> {
+    let stood_on =
+        (begins && motion.walker.grounded).then(|| motion.walker.ground_velocity.as_dvec3());
     motion.walker.grounded = false;
     let carrier_speed = surroundings.carrier_speed();
     if carrier_speed > 0.0 {
         let by = (carrier_speed, seconds, parameters);
-        if let Some(ground) = find_carrier(motion, by, surroundings, follow) {
+        if let Some(ground) = find_carrier(motion, by, surroundings, (begins, stood_on)) {
             return Some(ground);
         }
     }
     let below = motion.position - Vec3::Z * GROUND_REACH;
     let at = (motion.walker.posture, motion.position);
     let flat = surroundings.sweep(at.0, at.1, below).hit.filter(|hit| hit.normal.z >= WALKABLE);
+    let velocity_of =
+        |hit: SweepHit| hit.entity.map_or(DVec3::ZERO, |entity| surroundings.drift(entity));
+    if let (Some(hit), Some(before)) = (flat, stood_on.filter(|before| *before != DVec3::ZERO)) {
+        motion.velocity += velocity_of(hit) - before;
+    }
     // The speed is measured relative to the ground, so a player who runs up a ramp does not leave
     // it.
     if flat.is_some_and(|hit| leaves(motion.velocity, hit.normal, parameters)) {
@@ -290,7 +301,7 @@ fn find_carrier(
     motion: &mut Motion,
     (carrier_speed, seconds, parameters): (f64, f64, &MovementParameters),
     surroundings: &mut impl Surroundings,
-    follow: bool,
+    (follow, stood_on): (bool, Option<DVec3>),
 ) -> Option<Ground> {
     let posture = motion.walker.posture;
     let reach = GROUND_REACH + (carrier_speed * seconds) as f32;
@@ -298,8 +309,9 @@ fn find_carrier(
     let sweep = surroundings.sweep(posture, motion.position, below);
     let hit = sweep.hit.filter(|hit| hit.normal.z >= WALKABLE)?;
     let carry = surroundings.carry(hit.entity?, (posture, motion.position), seconds)?;
+    let gained = stood_on.map_or(DVec3::ZERO, |before| carry.velocity - before);
     // A lift that stops keeps its riders, so a rider's speed may be up to that of a jump here.
-    let relative = motion.velocity - carry.velocity;
+    let relative = motion.velocity + gained - carry.velocity;
     let leaves =
         relative.z > parameters.jump_speed * 0.5 && leaves(relative, hit.normal, parameters);
     let drop = motion.position.z - sweep.end.z;
@@ -308,6 +320,7 @@ fn find_carrier(
         return None;
     }
     motion.walker.grounded = true;
+    motion.velocity += gained;
     if follow && !carry.is_held {
         motion.position = sweep.end;
     }

@@ -70,8 +70,9 @@ impl PlayerMotion {
     /// Whether the motion is valid: the player is within the extent of worlds, and no faster than
     /// 10 million units per second. Other motions are not predicted.
     pub fn is_sound(&self) -> bool {
-        let (position, velocity) = (self.position.as_dvec3(), self.velocity.as_dvec3());
-        Pose::known(position, DQuat::IDENTITY).is_some() && is_speed(velocity)
+        let position = self.position.as_dvec3();
+        let velocities = [self.velocity, self.walker.ground_velocity].map(|of| of.as_dvec3());
+        Pose::known(position, DQuat::IDENTITY).is_some() && velocities.into_iter().all(is_speed)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The digest: a hash of everything that ticks change and that the next tick
 //! depends on.
 
+use glam::Vec3;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::sensors::Sensors;
@@ -114,6 +115,9 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
             let flags = flags | (walker.movement.index() as u8) << 2;
             hash.update(&[1, walker.posture as u8, flags]);
             hash.update(&walker.yaw.to_le_bytes());
+            if walker.ground_velocity != Vec3::ZERO {
+                add_numbers(hash, &walker.ground_velocity.as_dvec3().to_array());
+            }
         }
         // The drive of a tank is left out, because it is computed again in each tick.
         Role::Player(PlayerBody::Hovertank(tank)) => {

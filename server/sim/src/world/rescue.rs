@@ -1,7 +1,7 @@
 //! Putting bodies back into the world: after an overlap, after a fall out of the map,
 //! and from limbo.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 use super::World;
 use crate::arena::spawn::{self, SpawnCandidates};
@@ -113,6 +113,7 @@ impl World {
             entity.reset_sleep();
             if let Some(walker) = entity.walker_mut() {
                 walker.posture = if standing { Posture::Standing } else { Posture::Crouching };
+                walker.ground_velocity = Vec3::ZERO;
             }
         }
         self.entities.commit(slot, placement);

@@ -15,6 +15,7 @@ mod missiles;
 mod overload;
 mod physics;
 mod presence;
+mod riding;
 mod rows;
 mod save;
 mod selected;

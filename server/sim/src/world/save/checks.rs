@@ -124,7 +124,10 @@ impl Checks<'_> {
         let standing = shapes.of_posture(Posture::Standing);
         let crouching = shapes.of_posture(Posture::Crouching);
         let fits = match &entity.role {
-            Role::Player(PlayerBody::Box(_)) => [standing, crouching].contains(&entity.shape),
+            Role::Player(PlayerBody::Box(walker)) => {
+                numbers(&walker.ground_velocity.as_dvec3().to_array())?;
+                [standing, crouching].contains(&entity.shape)
+            }
             Role::Player(PlayerBody::Hovertank(tank)) => {
                 numbers(&tank.drive.linear.to_array())?;
                 numbers(&tank.drive.angular.to_array())?;
