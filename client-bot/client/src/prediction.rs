@@ -5,6 +5,7 @@
 //! vehicle that the player drives, and [`Prediction::reset`] when the player leaves the
 //! world. [`Prediction::motion`] or [`Prediction::vehicle`] is the result at any time.
 
+mod carriers;
 mod driving;
 mod shoved_props;
 
@@ -18,6 +19,7 @@ use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_sim::{CollisionLayers, Command, DrivenTank, EntityState, PlayerMotion, Predicted};
 
 use crate::LoadedMap;
+use carriers::Carriers;
 use shoved_props::{ServerUpdate, ShovedProps};
 
 /// Maximum number of commands that wait for the server's answer: two seconds at 60 Hz. A prediction
@@ -90,6 +92,7 @@ pub struct Prediction {
     pending: VecDeque<PendingCommand>,
     /// Props that the player shoves, after the latest command.
     shoved: ShovedProps,
+    carriers: Carriers,
     stats: PredictionStats,
     /// The layers of the player.
     layers: CollisionLayers,
@@ -187,6 +190,7 @@ impl Prediction {
             authoritative: None,
             pending: VecDeque::new(),
             shoved: ShovedProps::default(),
+            carriers: Carriers::default(),
             stats: PredictionStats::default(),
             layers: CollisionLayers::default(),
         }
@@ -272,6 +276,7 @@ impl Prediction {
         self.authoritative = Some((tick, Own::OnFoot(motion)));
         let predicted = predicted.and_then(|own| own.motion());
         let update = ServerUpdate { tick, observed: others, exact: &touched };
+        self.carriers = Carriers::of(&update, &self.map.predictor);
         if predicted != Some(motion) || !self.shoved.is_confirmed(&update) {
             if self.is_far_ahead() {
                 self.shoved.clear();
@@ -391,12 +396,15 @@ impl Prediction {
             self.shoved.clear();
         }
         let (seconds, predictor) = (self.seconds, &self.map.predictor);
-        let at = |observed| self.shoved.at(observed, begins, seconds);
+        let at = |observed| {
+            let carrier = self.carriers.at(observed, begins, seconds);
+            carrier.unwrap_or_else(|| self.shoved.at(observed, begins, seconds))
+        };
         let mut around: Vec<EntityState> = others.iter().map(at).collect();
         let own = self.shoved.ids();
         let by = (seconds, &self.map.movement, self.layers);
         let Predicted { motion, shoved, pushed } =
-            predictor.step(from, played.command, by, &mut around, &own);
+            predictor.step(from, played.command, by, &mut around, &own, &self.carriers.spins());
         if !is_far_ahead {
             let movement = (seconds, predictor);
             let player = (&motion, self.layers);

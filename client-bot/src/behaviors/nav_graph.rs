@@ -251,7 +251,7 @@ impl Explorer<'_> {
         let start = PlayerMotion { position: position + rise, velocity: Vec3::ZERO, walker };
         let layers = CollisionLayers::default();
         let by = (TICK, &MovementSets::from(*self.movement), layers);
-        let step = |motion| predictor.step(motion, command, by, &mut [], &[]).motion;
+        let step = |motion| predictor.step(motion, command, by, &mut [], &[], &[]).motion;
         let mut motion = step(step(start));
         if motion.position.distance(start.position) < MIN_TRANSPORT {
             return None;

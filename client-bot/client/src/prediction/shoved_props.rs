@@ -52,7 +52,8 @@ pub(super) struct ServerUpdate<'a> {
 }
 
 impl ServerUpdate<'_> {
-    fn exact(&self, state: &EntityState) -> Option<Moving> {
+    /// A prop among the touched bodies, as the server reports it.
+    pub(super) fn exact(&self, state: &EntityState) -> Option<Moving> {
         let exact = self.exact.iter().flatten().find(|exact| exact.slot == state.id.slot)?;
         if !matches!(state.kind, Kind::Prop { .. }) {
             return None;
@@ -233,7 +234,7 @@ fn is_exact(a: &Moving, b: &Moving) -> bool {
 }
 
 /// Whether quantisation may turn `known` into `observed`.
-fn is_rounded(observed: &EntityState, known: &EntityState) -> bool {
+pub(super) fn is_rounded(observed: &EntityState, known: &EntityState) -> bool {
     observed.asleep == known.asleep
         && (observed.position - known.position).abs().max_element() < POSITION_TOLERANCE
         && (observed.velocity - known.velocity).abs().max_element() < VELOCITY_TOLERANCE

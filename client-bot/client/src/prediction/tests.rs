@@ -79,7 +79,7 @@ fn a_correction_is_carried_through_all_later_commands() {
     let mut expected = shoved;
     let by = (SECONDS, &MovementSets::default(), CollisionLayers::default());
     for tick in 3..=6 {
-        expected = map.predictor.step(expected, wandering(tick), by, &mut [], &[]).motion;
+        expected = map.predictor.step(expected, wandering(tick), by, &mut [], &[], &[]).motion;
     }
     assert_eq!(prediction.motion(), Some((Tick(6), expected)));
     let correction = expected.position.as_dvec3() - before.position.as_dvec3();

@@ -95,7 +95,7 @@ impl<'a> Driver<'a> {
         box_at(&self.shape.bounds, &self.pose)
     }
 
-    fn target(&self, seconds: f64) -> Pose {
+    pub(crate) fn target(&self, seconds: f64) -> Pose {
         self.pose.advanced(self.velocity, self.angular, seconds)
     }
 

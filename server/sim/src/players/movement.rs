@@ -100,6 +100,8 @@ pub(crate) struct Encounters {
     pub(crate) touched: Vec<(SweepHit, f64)>,
     /// The place where the player entered a teleporter; `None` if the player entered none.
     pub(crate) teleported: Option<Vec3>,
+    /// The slot of the moving kinematic body that carried the player.
+    pub(crate) carrier: Option<u16>,
 }
 
 /// The surface that carries a player.
@@ -109,8 +111,8 @@ struct Ground {
     /// The ground's own velocity: all of it for a kinematic body, the horizontal part for other
     /// bodies.
     drift: DVec3,
-    /// Whether the ground is a kinematic body that moves.
-    is_carrier: bool,
+    /// The slot of the kinematic body that moves and is the ground; `None` for other ground.
+    carrier: Option<u16>,
     /// Whether the ground consists of several surfaces that are each too steep to stand on. These
     /// surfaces act as walls on a player who walks there.
     is_wedge: bool,
@@ -135,7 +137,7 @@ pub(crate) fn step(
     // On moving ground the player walks relative to the ground.
     motion.velocity -= drift;
     if motion.walker.grounded {
-        if let Some(Ground { normal, is_carrier: true, .. }) = ground {
+        if let Some(Ground { normal, carrier: Some(_), .. }) = ground {
             // The player follows the ground up and down.
             motion.velocity -= normal * motion.velocity.dot(normal);
         }
@@ -145,8 +147,13 @@ pub(crate) fn step(
     motion.velocity = (motion.velocity + drift).clamp_length_max(MAX_SPEED);
     let touched = &mut encounters.touched;
     if motion.walker.grounded {
+        // Ground that goes down is still in the way: see `come_down`.
+        let sinks = ground.filter(|ground| ground.carrier.is_some());
+        let sinks = DVec3::Z * sinks.map_or(0.0, |ground| ground.drift.z.min(0.0));
+        motion.velocity -= sinks;
         make_way(&mut motion, seconds, surroundings);
         slide_and_step(&mut motion, ground, (seconds, parameters), surroundings, touched);
+        motion.velocity += sinks;
     } else {
         // Half of gravity before and half after give the exact parabola.
         motion.velocity.z -= parameters.gravity * seconds * 0.5;
@@ -160,7 +167,8 @@ pub(crate) fn step(
     encounters.teleported = teleported.then_some(entered);
     let landed = find_ground(&mut motion, (seconds, parameters), surroundings, false);
     let stands_on = if teleported { landed } else { ground.or(landed) };
-    let carrier = stands_on.filter(|ground| ground.is_carrier && motion.walker.grounded);
+    let carrier = stands_on.filter(|ground| ground.carrier.is_some() && motion.walker.grounded);
+    encounters.carrier = carrier.and_then(|ground| ground.carrier);
     motion.walker.ground_velocity = carrier.map_or(Vec3::ZERO, |ground| ground.drift.as_vec3());
     let Motion { position, velocity, walker } = motion;
     PlayerMotion { position, velocity: velocity.as_vec3(), walker }
@@ -285,7 +293,7 @@ fn find_ground(
     motion.walker.grounded = true;
     let drift = hit.entity.map_or(DVec3::ZERO, |entity| surroundings.drift(entity));
     let normal = if is_wedge { DVec3::Z } else { hit.normal };
-    Some(Ground { normal, drift: drift.with_z(0.0), is_carrier: false, is_wedge })
+    Some(Ground { normal, drift: drift.with_z(0.0), carrier: None, is_wedge })
 }
 
 /// Whether a player of this velocity, relative to ground of this normal, leaves the ground.
@@ -325,7 +333,24 @@ fn find_carrier(
         motion.position = sweep.end;
     }
     let drift = carry.velocity;
-    Some(Ground { normal: hit.normal, drift, is_carrier: true, is_wedge: false })
+    Some(Ground { normal: hit.normal, drift, carrier: hit.entity, is_wedge: false })
+}
+
+/// Moves a player down by as much as the ground that carried the player has gone down. Bodies move
+/// after the players, so this follows when they have moved.
+pub(crate) fn come_down(
+    motion: PlayerMotion,
+    seconds: f64,
+    surroundings: &mut impl Surroundings,
+) -> PlayerMotion {
+    let PlayerMotion { position, walker, .. } = motion;
+    let sinks = f64::from(walker.ground_velocity.z) * seconds;
+    if !walker.grounded || sinks >= 0.0 {
+        return motion;
+    }
+    let below = position + Vec3::Z * sinks as f32;
+    let position = surroundings.sweep(walker.posture, position, below).end;
+    PlayerMotion { position, ..motion }
 }
 
 /// Starts a jump, if the command asks for one and the player can jump. `speed` is the upward speed

@@ -49,7 +49,7 @@ pub use tank::DrivenTank;
 /// let run = Command { forward: 127, ..Command::default() };
 /// let layers = world.layers(player).expect("the player is in the match");
 /// let by = (world.seconds(), world.movement_sets(), layers);
-/// let predicted = predictor.step(motion, run, by, &mut others, &[]);
+/// let predicted = predictor.step(motion, run, by, &mut others, &[], &[]);
 /// world.step(&[(player, run)]);
 /// assert_eq!(world.player_motion(player), Some(predicted.motion));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -58,6 +58,9 @@ pub use tank::DrivenTank;
 pub struct Predictor {
     arena: Arena,
 }
+
+/// A rider's ground is no farther below the rider than this, in units, before it moves.
+const REACH_DOWN: f64 = 1.0;
 
 /// Whether the state of a body in a snapshot is valid: it is within the extent of worlds, its
 /// orientation has a length, and it is no faster than 10 million units per second.
@@ -112,7 +115,8 @@ impl Predictor {
 
     /// The motion of a player after a tick of `seconds` with `command`. `others` are the other
     /// bodies when the tick begins, without the player. `own` names those of `others` that the
-    /// player has set in motion. `movement` are the server's sets of parameters, of which the motion
+    /// player has set in motion, and `spins` are the known angular velocities of kinematic bodies in
+    /// radians per second, which are zero for others. `movement` are the server's sets of parameters, of which the motion
     /// names one, and `layers` are the player's.
     ///
     /// The motion is not changed if the tick is not above 0 seconds or is longer than 1 second, if
@@ -125,6 +129,7 @@ impl Predictor {
         (seconds, movement, layers): (f64, &MovementSets, CollisionLayers),
         others: &mut [EntityState],
         own: &[EntityId],
+        spins: &[(EntityId, DVec3)],
     ) -> Predicted {
         if !is_tick(seconds) || !motion.is_sound() || movement.check().is_err() {
             return Predicted { motion, shoved: Vec::new(), pushed: false };
@@ -133,12 +138,14 @@ impl Predictor {
         let mut encounters = Encounters::default();
         let parameters = movement.get(motion.walker.movement);
         let reach = parameters.reach(motion.velocity, seconds);
-        let crowd = KnownBodies::new(self, others, own, (&motion, layers), (seconds, reach));
+        let known = (&*others, own, spins);
+        let crowd = KnownBodies::new(self, known, (&motion, layers), (seconds, reach));
         let memory = PlaneCache::new(&mut context);
         let mut around = PlayerSurroundings::new(&self.arena, crowd, memory);
         let by = (seconds, parameters);
         let motion = movement::step(motion, command, by, &mut around, &mut encounters);
         let pushed = around.pushed;
+        let motion = self.come_down(motion, (others, spins), layers, seconds);
         let mut shoved = Vec::new();
         for (hit, speed) in &encounters.touched {
             let Some(index) = others.iter().position(|other| Some(other.id.slot) == hit.entity)
@@ -155,6 +162,32 @@ impl Predictor {
             }
         }
         Predicted { motion, shoved, pushed }
+    }
+
+    /// The motion of a player whose ground may have gone down in a tick that began with `others`.
+    fn come_down(
+        &self,
+        motion: PlayerMotion,
+        (others, spins): (&[EntityState], &[(EntityId, DVec3)]),
+        layers: CollisionLayers,
+        seconds: f64,
+    ) -> PlayerMotion {
+        if motion.walker.ground_velocity.z >= 0.0 {
+            return motion;
+        }
+        let mut moved = others.to_vec();
+        for other in &mut moved {
+            let Some(driver) = self.driver(other, spins) else { continue };
+            let Pose { position, orientation } = driver.target(seconds);
+            (other.position, other.orientation) = (position, orientation);
+        }
+        let reach = f64::from(motion.walker.ground_velocity.length()) * seconds + REACH_DOWN;
+        let crowd =
+            KnownBodies::new(self, (&moved, &[], spins), (&motion, layers), (seconds, reach));
+        let mut context = StepContext::default();
+        let memory = PlaneCache::new(&mut context);
+        let mut around = PlayerSurroundings::new(&self.arena, crowd, memory);
+        movement::come_down(motion, seconds, &mut around)
     }
 
     /// The bodies that the player shoves (`own`) and the `bodies` near them, to be moved by
@@ -244,11 +277,17 @@ impl Predictor {
         }
     }
 
-    /// The kinematic body with this state, if it moves. Its spin counts as zero, because a
-    /// snapshot has no angular velocity.
-    fn driver(&self, other: &EntityState) -> Option<Driver<'_>> {
+    /// Whether bodies of this model are kinematic: they move as their game says.
+    pub fn is_kinematic(&self, model: ModelId) -> bool {
+        self.arena.shapes.is_kinematic(model)
+    }
+
+    /// The kinematic body with this state, if it moves.
+    fn driver(&self, other: &EntityState, spins: &[(EntityId, DVec3)]) -> Option<Driver<'_>> {
         let Kind::Prop { model } = other.kind else { return None };
-        let moves = !other.asleep && other.velocity != DVec3::ZERO;
+        let spin = spins.iter().find(|(id, spin)| *id == other.id && is_speed(*spin));
+        let angular = spin.map_or(DVec3::ZERO, |(_, spin)| *spin);
+        let moves = !other.asleep && (other.velocity != DVec3::ZERO || angular != DVec3::ZERO);
         if !moves || !self.arena.shapes.is_kinematic(model) || !is_sound(other) {
             return None;
         }
@@ -257,7 +296,7 @@ impl Predictor {
             shape: &self.arena.shapes[self.arena.shapes.of_model(model)?],
             pose: Pose::known(other.position, other.orientation)?,
             velocity: other.velocity,
-            angular: DVec3::ZERO,
+            angular,
             is_held: false,
         })
     }
@@ -303,8 +342,7 @@ struct KnownBodies<'a> {
 impl<'a> KnownBodies<'a> {
     fn new(
         predictor: &'a Predictor,
-        others: &'a [EntityState],
-        own: &'a [EntityId],
+        (others, own, spins): (&'a [EntityState], &'a [EntityId], &[(EntityId, DVec3)]),
         (motion, layers): (&PlayerMotion, CollisionLayers),
         (seconds, farthest): (f64, f64),
     ) -> Self {
@@ -330,7 +368,7 @@ impl<'a> KnownBodies<'a> {
         };
         let bodies: Vec<(u16, Body, Aabb)> = others.iter().filter_map(body).collect();
         let is_near = |slot| bodies.iter().any(|(near, ..)| *near == slot);
-        let drivers = others.iter().filter_map(|other| predictor.driver(other));
+        let drivers = others.iter().filter_map(|other| predictor.driver(other, spins));
         let mut drivers: Vec<Driver> = drivers.filter(|driver| is_near(driver.slot)).collect();
         if !drivers.is_empty() {
             let loads = others.iter().filter(|other| is_near(other.id.slot));

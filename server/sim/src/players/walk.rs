@@ -202,8 +202,39 @@ pub(crate) fn step(
         entities.commit(slot, placement);
     }
     shove(entities, &arena.shapes, slot, &encounters.touched);
-    let touched = encounters.touched.iter().filter_map(|(hit, _)| hit.entity).collect();
+    let touched = encounters.touched.iter().filter_map(|(hit, _)| hit.entity);
+    let touched = touched.chain(encounters.carrier).collect();
     WalkOutcome { overlaps, teleported, pushed, touched }
+}
+
+/// Brings the player in `slot` down to the body that carries the player, after that body has moved.
+pub(crate) fn come_down(
+    arena: &Arena,
+    entities: &mut Entities,
+    slot: u16,
+    context: &mut StepContext,
+) {
+    let seconds = context.seconds;
+    let Some(entity) = entities.get(slot) else { return };
+    let (Some(walker), Some(before)) = (entity.walker(), entity.placement()) else { return };
+    let motion = PlayerMotion {
+        position: before.pose().position.as_vec3(),
+        velocity: entity.velocity.as_vec3(),
+        walker: *walker,
+    };
+    let space = arena.space(entities);
+    let reach = f64::from(walker.ground_velocity.length()) * seconds;
+    let crowd = LiveBodies::new(space, entity, before.bounds(), (seconds, reach));
+    let mut around = PlayerSurroundings::new(arena, crowd, PlaneCache::new(context));
+    let moved = movement::come_down(motion, seconds, &mut around);
+    if moved == motion {
+        return;
+    }
+    let pose = Pose::at(moved.position.as_dvec3());
+    let shape = arena.shapes.of_posture(walker.posture);
+    if let Some(placement) = space.place(shape, pose, Seeker::of(entity), context) {
+        entities.commit(slot, placement);
+    }
 }
 
 /// Gives props that a player ran into the velocity of an inelastic impact. The velocity acts on the

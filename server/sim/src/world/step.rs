@@ -83,6 +83,7 @@ impl World {
     pub fn move_bodies(&mut self, step: &mut Step) {
         step.moved = self.motions();
         self.advance_props(std::mem::take(&mut step.overlapping));
+        self.bring_riders_down(step);
         hovertank::deploy(
             &self.arena,
             &mut self.entities,
@@ -91,6 +92,18 @@ impl World {
             &mut self.context,
         );
         self.follow_carriers();
+    }
+
+    /// Brings the players on bodies that went down to these bodies. Clients predict this motion.
+    fn bring_riders_down(&mut self, step: &mut Step) {
+        for (player, own) in &mut step.moved {
+            if own.walker.ground_velocity.z < 0.0 && self.player_motion(*player) == Some(*own) {
+                let (arena, entities, context) =
+                    (&self.arena, &mut self.entities, &mut self.context);
+                walk::come_down(arena, entities, player.slot, context);
+                *own = self.player_motion(*player).unwrap_or(*own);
+            }
+        }
     }
 
     /// Completes a step.

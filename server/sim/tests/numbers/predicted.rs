@@ -90,7 +90,7 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
             }];
             let layers = CollisionLayers::default();
             let by = (seconds, &MovementSets::from(parameters), layers);
-            let after = predictor.step(before, command, by, &mut others, &[]).motion;
+            let after = predictor.step(before, command, by, &mut others, &[], &[]).motion;
             let was_sound = before.position.is_finite() && before.velocity.is_finite();
             let is_sound = after.position.is_finite() && after.velocity.is_finite();
             assert!(is_sound || !was_sound, "{before:?} to {after:?}");

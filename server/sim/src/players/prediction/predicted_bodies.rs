@@ -38,6 +38,20 @@ pub struct Moving {
 }
 
 impl Moving {
+    /// The body after `seconds` without forces: it keeps its velocity and its spin. A body that
+    /// sleeps, and one whose state is not valid, stays.
+    #[must_use]
+    pub fn advanced(&self, seconds: f64) -> Self {
+        let Self { mut state, spin } = *self;
+        let pose = Pose::known(state.position, state.orientation);
+        if let Some(pose) = pose.filter(|_| !state.asleep && self.is_sound() && seconds.is_finite())
+        {
+            let Pose { position, orientation } = pose.advanced(state.velocity, spin, seconds);
+            (state.position, state.orientation) = (position, orientation);
+        }
+        Self { state, spin }
+    }
+
     /// Whether the state and the spin are valid.
     pub(super) fn is_sound(&self) -> bool {
         is_sound(&self.state) && is_speed(self.spin)

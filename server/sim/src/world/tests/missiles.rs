@@ -193,7 +193,7 @@ fn shove(models: &[Model], bring: impl Fn(&mut World, ModelId, DVec3) -> EntityI
         others.retain(|other| other.id != player);
         let layers = CollisionLayers::default();
         let by = (1.0 / 60.0, &MovementSets::default(), layers);
-        shoved += predictor.step(motion, command, by, &mut others, &[]).shoved.len();
+        shoved += predictor.step(motion, command, by, &mut others, &[], &[]).shoved.len();
         world.step(&[(player, command)]);
     }
     (world.position(body.slot).distance(from), shoved)

@@ -6,6 +6,10 @@ use obsp::model::Model;
 use super::kinematic::cuboid;
 use super::*;
 
+/// The farthest that a rider may get from their place, in units: the step in which positions are
+/// sent.
+const MOST_DRIFT: f64 = 1.0 / 32.0;
+
 /// A ride: the platform's velocity and angular velocity at a time in seconds.
 type Ride = fn(f64) -> [DVec3; 2];
 
@@ -84,6 +88,7 @@ fn a_player_who_stands_still_stays_on_their_place() {
         for tick_rate in [20, 60, 128] {
             let [aside, up] = drift(tick_rate, ride);
             println!("{name} at {tick_rate} Hz: {aside} units aside, {up} up or down");
+            assert!(aside <= MOST_DRIFT && up <= MOST_DRIFT, "{name} at {tick_rate} Hz");
         }
     }
 }

@@ -135,7 +135,7 @@ fn push_gravity() {
             let before = world.player_motion(id).expect("there");
             let layers = CollisionLayers::default();
             let by = (1.0 / 60.0, &MovementSets::from(movement), layers);
-            let predicted = predictor.step(before, Command::default(), by, &mut [], &[]);
+            let predicted = predictor.step(before, Command::default(), by, &mut [], &[], &[]);
             world.step(&[]);
             let after = world.player_motion(id).expect("there");
             assert_eq!(predicted.motion, after, "gravity {gravity}, tick {tick}");
@@ -345,6 +345,7 @@ fn one_player_moves_by_a_set_of_their_own() {
             run,
             (1.0 / 60.0, &sets, CollisionLayers::default()),
             &mut [],
+            &[],
             &[],
         );
         world.step(&[(id, run), (other, run)]);
