@@ -338,13 +338,14 @@ impl World {
         self.pushed.contains(&id)
     }
 
-    /// The current states of the rigid bodies that a player on foot has run into or stood on
-    /// recently, the latest first. A client needs their exact state to predict how they give
-    /// way.
+    /// The current states of the rigid and kinematic bodies that a player on foot has run into or
+    /// stood on recently, the latest first. A client needs their exact state to predict how they give
+    /// way, and how they carry the player.
     pub fn touched_by(&self, id: EntityId) -> impl Iterator<Item = Moving> {
         let own = self.touches.iter().rev().filter(move |touch| touch.player == id);
         own.filter_map(|touch| {
-            let entity = self.entities.find(touch.body).filter(|entity| entity.is_rigid())?;
+            let moves = |entity: &&Entity| entity.is_rigid() || entity.is_kinematic();
+            let entity = self.entities.find(touch.body).filter(moves)?;
             Some(Moving { state: self.view(entity)?, spin: entity.angular })
         })
     }
