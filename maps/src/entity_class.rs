@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// The name of a class or of a key: lower-case letters, digits and underscores, as in Quake.
+/// The name of a class or of a key: letters from A to Z of either case, digits and underscores.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct ClassName(String);
@@ -147,11 +147,10 @@ impl TryFrom<String> for ClassName {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if !(1..=MAX_NAME).contains(&name.len()) || !name.chars().all(fits) {
             return Err(format!(
-                "the name {name:?} must be 1 to {MAX_NAME} lower-case letters, digits and \
-                 underscores"
+                "the name {name:?} must be 1 to {MAX_NAME} of A-Z, a-z, 0-9 and _"
             ));
         }
         Ok(Self(name))
@@ -189,11 +188,17 @@ mod tests {
     }
 
     #[test]
+    fn classes_of_other_engines_have_capital_letters() {
+        let classes = read("[Item_Gem]\nmodel = 'gem'\n").unwrap();
+        assert!(classes.contains_key("Item_Gem") && !classes.contains_key("item_gem"));
+    }
+
+    #[test]
     fn a_fault_is_told_with_its_place() {
         for (text, expected) in [
             ("[a]\nsize = [[0, 0, 0], [0, 1, 1]]", "not a box within 1024"),
             ("[a]\nbrushes = true\nmodel = 'x'", "neither a size nor a model"),
-            ("[Gem]\nmodel = 'x'", "the name \"Gem\" must be 1 to 64"),
+            ("[gem-1]\nmodel = 'x'", "the name \"gem-1\" must be 1 to 64"),
             ("[a]\nmodle = 'x'", "unknown field `modle`"),
             ("[a.keys.k]\ntype = 'choices'\ntitle = 'K'", "the key k must list choices if"),
             ("[a.keys.k]\ntype = 'number'\ntitle = 'K'", "unknown variant `number`"),

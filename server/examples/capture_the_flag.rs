@@ -11,7 +11,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use obsp::geometry::Aabb;
 use obsp::model::Model;
 use obsp::{Map, MapEntity};
 use obsp_game::{
@@ -94,8 +93,7 @@ impl Game for CaptureTheFlag {
         vec![push, Action::new("drop", "Drop the flag").key("KeyG").gamepad(2)]
     }
 
-    fn movements(&self) -> Vec<(&'static str, MovementParameters)> {
-        let usual = MovementParameters::default();
+    fn movements(&self, usual: MovementParameters) -> Vec<(&'static str, MovementParameters)> {
         vec![("haste", MovementParameters { run_speed: 2.0 * usual.run_speed, ..usual })]
     }
 
@@ -305,8 +303,8 @@ fn mover(world: &mut WorldMut<'_>, entity: &MapEntity) -> Option<Mover> {
     let team = entity.get("team").map(|team| usize::from(team == "blue"));
     let rise = entity.get("height")?.parse().ok()?;
     let drawn = world.model_of(entity)?;
-    let shut = entity.solids().iter().fold(Aabb::EMPTY, |all, brush| all.union(*brush.bounds()));
-    let pocket = Aabb { max: shut.max + DVec3::Z * rise, ..shut }.inflated(0.5);
+    let shut = world.model_bounds(drawn.model, drawn.place, DQuat::IDENTITY)?;
+    let pocket = shut.swept(DVec3::Z * rise).inflated(0.5);
     let body = world.spawn_body_in(drawn.model, drawn.place, DQuat::IDENTITY, &pocket).ok()?;
     Some(Mover { body, rest: drawn.place, rise, team })
 }

@@ -43,6 +43,12 @@ impl Aabb {
         Self { min: self.min - margin, max: self.max + margin }
     }
 
+    /// The smallest box around the box and every place that it passes when it moves by `way`.
+    #[must_use]
+    pub fn swept(self, way: DVec3) -> Self {
+        self.union(Self { min: self.min + way, max: self.max + way })
+    }
+
     /// Whether the two boxes overlap or touch.
     #[inline]
     pub fn overlaps(&self, other: &Self) -> bool {

@@ -180,6 +180,7 @@ fn call_shapes(name: &str, n: &mut Numbers) {
         "Aabb::contains" => _ = aabb(n).contains(vector(n, [1.0; 3])),
         "Aabb::from_centre" => _ = Aabb::from_centre(vector(n, [1.0; 3]), vector(n, [2.0; 3])),
         "Aabb::inflated" => _ = aabb(n).inflated(n.f64(1.0)),
+        "Aabb::swept" => _ = aabb(n).swept(vector(n, [1.0; 3])),
         "Aabb::with" => _ = aabb(n).with(vector(n, [1.0; 3])),
         "ConvexSolid::contains" => _ = cube().contains(vector(n, [1.0; 3])),
         "ConvexSolid::extent" => _ = cube().extent(vector(n, [1.0; 3])),

@@ -4,19 +4,22 @@
 //! Call [`Baselines::prioritize`] and [`Baselines::encode`] for every snapshot, and
 //! [`Baselines::acknowledge`] for every acknowledgement.
 
+mod slots;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use obsp_sim::EntityId;
 
+use self::slots::{SlotRevisions, SlotState};
 use super::motion_schedule::{MotionSchedule, OwnPlayer};
 use super::relevance::{self, Viewer};
 use super::value_schedule::ValueSchedule;
 use crate::commands::Acknowledgement;
-use crate::quantise::{Quantised, QuantisedEntity};
+use crate::quantise::{Quantised, QuantisedTraits};
 use crate::snapshot::{
-    BASELINES_KEPT, Baseline, DIGEST_INTERVAL, DIGEST_SLOTS, Digest, DigestSample, Extras, Header,
-    MIN_SNAPSHOT, RecordToWrite, SnapshotCodec, VALUE_BLOCKS_BYTES,
+    DIGEST_INTERVAL, DIGEST_SLOTS, Digest, DigestSample, Extras, Header, MIN_SNAPSHOT,
+    RecordToWrite, SnapshotCodec, VALUE_BLOCKS_BYTES,
 };
 use crate::{DatagramError, MAX_ENTITIES, Tick};
 
@@ -32,6 +35,12 @@ const SENT_TICKS: usize = 16;
 /// Urgency of an entity that is just due. An entity that has waited for twice its interval has
 /// twice this urgency.
 const DUE: u64 = 256;
+
+/// Factor of the urgency of an entity whose traits have changed. It goes before every entity that
+/// waits for less than this many of its intervals, because clients predict by layers and solidity, and
+/// a wrong prediction takes effect in every further tick. The factor is finite, so that a game which
+/// changes traits in every tick delays the poses of other entities, but does not stop them.
+const TRAITS: u64 = 32;
 
 /// For each slot, the content that one client is known to have, and the content that is on its way.
 ///
@@ -64,34 +73,6 @@ pub(super) struct Baselines {
     prioritized: Option<Tick>,
     /// Scratch space: slots that the snapshot carries.
     carried: Vec<u16>,
-}
-
-/// The revisions of one slot that were sent and acknowledged.
-#[derive(Clone, Copy, Debug, Default)]
-struct SlotRevisions {
-    /// The revision sent last.
-    sent: u32,
-    /// The latest revision acknowledged.
-    acknowledged: u32,
-}
-
-/// The rest of the state of one slot.
-#[derive(Clone, Copy, Debug, Default)]
-struct SlotState {
-    /// The tick in which the slot was sent last.
-    sent_tick: Tick,
-    /// The generation that was sent last; `None` if the slot was empty.
-    sent_generation: Option<u16>,
-    /// Number of times that the slot was sent.
-    sends: u32,
-    /// The tick of the latest acknowledged send.
-    acknowledged_tick: Tick,
-    /// The number of that send.
-    acknowledged_send: u32,
-    /// The content of that send.
-    acknowledged_entity: Option<QuantisedEntity>,
-    /// The tick of the first send after that, if there was one; tick 0 if it is no longer known.
-    next_tick: Option<Tick>,
 }
 
 /// A snapshot that the client may still acknowledge.
@@ -317,6 +298,7 @@ impl Baselines {
         self.revisions[usize::from(index)].sent = state.revision();
         slot.sent_tick = state.tick();
         slot.sent_generation = entity.map(|entity| entity.generation);
+        slot.sent_traits = entity.map_or(QuantisedTraits::DEFAULT, |entity| entity.traits);
         slot.next_tick = slot.next_tick.or(Some(state.tick()));
         self.sent_ticks[usize::from(index)][slot.sends as usize % SENT_TICKS] = state.tick();
         slot.sends
@@ -374,14 +356,17 @@ impl Baselines {
             };
             let since = if never_sent { self.joined } else { slot.sent_tick };
             let age = state.tick().distance(since).max(0) as u64;
-            // A slot that was never sent, changed its occupant, or was lost on the way is
-            // due at once.
+            // A slot that was never sent, changed its occupant or its traits, or was lost on the way
+            // is due at once.
             let is_new = never_sent
                 || revisions.is_lost(self.arrived)
                 || slot.sent_generation != entity.map(|entity| entity.generation);
-            if is_new || age >= u64::from(interval) {
-                let overdue = if is_new { age.max(u64::from(interval)) } else { age };
-                self.urgent.push(ranked(overdue * DUE / u64::from(interval), index));
+            let lacks_traits = slot.lacks_traits(entity, revisions.is_lost(self.arrived));
+            let is_due_at_once = is_new || lacks_traits;
+            if is_due_at_once || age >= u64::from(interval) {
+                let overdue = if is_due_at_once { age.max(u64::from(interval)) } else { age };
+                let factor = if lacks_traits { TRAITS * DUE } else { DUE };
+                self.urgent.push(ranked(overdue * factor / u64::from(interval), index));
             }
         }
         self.urgent.sort_unstable_by(|a, b| b.cmp(a));
@@ -438,42 +423,6 @@ impl Baselines {
         let mut carried = self.history.pop_front().map_or_else(Vec::new, |sent| sent.carried);
         carried.clear();
         carried
-    }
-}
-
-impl SlotRevisions {
-    /// Whether the client may lack the content that last changed at revision `changed`. The
-    /// revision is 0 for a slot that never had content.
-    fn may_lack(&self, changed: u32, arrived: u32) -> bool {
-        self.sent < changed || self.is_lost(arrived)
-    }
-
-    /// Whether the last send was lost: it is not acknowledged, but a snapshot that was sent at that
-    /// time or later has arrived.
-    fn is_lost(&self, arrived: u32) -> bool {
-        self.acknowledged != self.sent && self.sent <= arrived
-    }
-
-    /// Whether the client has the content that last changed at revision `changed`, and cannot take
-    /// an older content for it.
-    fn is_settled(&self, changed: u32, entity: Option<&QuantisedEntity>) -> bool {
-        if self.sent == 0 {
-            return entity.is_none();
-        }
-        self.sent >= changed && self.acknowledged == self.sent
-    }
-}
-
-impl SlotState {
-    /// The baseline for a snapshot of `tick` whose header names `acknowledged` as the latest
-    /// snapshot that arrived; `None` if there is no baseline.
-    fn baseline(&self, tick: Tick, acknowledged: Tick) -> Option<Baseline<'_>> {
-        let entity = self.acknowledged_entity.as_ref()?;
-        let age = u32::try_from(tick.distance(self.acknowledged_tick)).ok()?;
-        let kept = ((self.sends - self.acknowledged_send) as usize) < BASELINES_KEPT;
-        let is_latest = self.acknowledged_tick <= acknowledged
-            && self.next_tick.is_none_or(|next| next > acknowledged);
-        (kept && age > 0).then_some(Baseline { age, entity, is_latest })
     }
 }
 

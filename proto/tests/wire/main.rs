@@ -13,5 +13,6 @@ mod scene;
 mod seeds;
 mod staged_match;
 mod stalls;
+mod traits;
 mod values;
 mod vectors;

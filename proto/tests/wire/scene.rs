@@ -13,7 +13,7 @@ const FLOOR: f64 = 0.0;
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     random: Random,
-    state: State,
+    pub(crate) state: State,
     /// Angular velocity of each slot's prop, in radians per second.
     spins: Vec<DVec3>,
     generations: Vec<u16>,

@@ -40,6 +40,54 @@ pub(crate) fn all_actions<G: Game>(game: &G, file: &GameFile) -> Vec<Action> {
 }
 
 impl WorldMut<'_> {
+    /// Holds an action down in a player's command, as if the player pressed its key. So the agents
+    /// of a game act: [`Game::command`] presses, and [`Game::moved`] asks [`WorldMut::pressed`] for
+    /// agents and players alike. Returns whether there is an action of this name; if not, the command
+    /// stays as it is.
+    ///
+    /// ```
+    /// use obsp_game::{Action, Game, Match, RunningMatch, WorldMut};
+    /// use obsp_sim::{Command, EntityId, PlayerKind};
+    ///
+    /// #[derive(Clone, Debug)]
+    /// struct Drummers;
+    ///
+    /// impl Game for Drummers {
+    ///     /// The number of beats.
+    ///     type State = u32;
+    ///
+    ///     fn actions(&self) -> Vec<Action> {
+    ///         vec![Action::new("drum", "Drum").key("KeyF")]
+    ///     }
+    ///
+    ///     fn set_up(&self, world: &mut WorldMut<'_>) -> u32 {
+    ///         world.spawn_agent(PlayerKind::Box).expect("there is a slot");
+    ///         0
+    ///     }
+    ///
+    ///     fn command(&self, _: &mut u32, world: &mut WorldMut<'_>, id: EntityId, by: &mut Command) {
+    ///         if world.is_agent(id) {
+    ///             world.press(by, "drum");
+    ///         }
+    ///     }
+    ///
+    ///     fn moved(&self, beats: &mut u32, world: &mut WorldMut<'_>, _: EntityId, by: &Command) {
+    ///         *beats += u32::from(world.pressed(by, "drum"));
+    ///     }
+    /// }
+    ///
+    /// let map = std::sync::Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
+    /// let mut game = Match::new(Drummers, map, obsp_sim::Config::default())?;
+    /// game.step(&[]);
+    /// assert_eq!(*game.state(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn press(&self, command: &mut Command, action: &str) -> bool {
+        let button = self.shared.schema.button(action);
+        command.buttons = command.buttons | button.unwrap_or_default();
+        button.is_some()
+    }
+
     /// Whether a player's command holds the action of this name, which the game declares in
     /// [`Game::actions`] or in its `game.toml`. False for a name that nobody declares.
     ///

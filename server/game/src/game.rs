@@ -140,10 +140,38 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     }
 
     /// The sets of movement parameters that the game gives to single players, with their names: haste,
-    /// a slow trap, low gravity. A table `[movements.NAME]` of a `game.toml` replaces a set of that
-    /// name. A match has at most 15 sets of both kinds together. [`WorldMut::set_movement`] gives a
-    /// player one of them.
-    fn movements(&self) -> Vec<(&'static str, MovementParameters)> {
+    /// a slow trap, low gravity. `usual` are the parameters of all other players, from `[movement]` of
+    /// the `game.toml` if there is one, so that haste can be twice the usual speed. A table
+    /// `[movements.NAME]` of the `game.toml` replaces a set of that name. A match has at most 15 sets of
+    /// both kinds together. [`WorldMut::set_movement`] gives a player one of them.
+    ///
+    /// ```
+    /// use obsp_game::{Game, GameFile, Match, RunningMatch, WorldMut};
+    /// use obsp_sim::{Config, MovementParameters};
+    ///
+    /// #[derive(Clone, Debug)]
+    /// struct Races;
+    ///
+    /// impl Game for Races {
+    ///     type State = ();
+    ///
+    ///     fn set_up(&self, _: &mut WorldMut<'_>) {}
+    ///
+    ///     fn movements(&self, usual: MovementParameters) -> Vec<(&'static str, MovementParameters)> {
+    ///         vec![("haste", MovementParameters { run_speed: 2.0 * usual.run_speed, ..usual })]
+    ///     }
+    /// }
+    ///
+    /// let map = std::sync::Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
+    /// let file = GameFile::parse("[movement]\nrun_speed = 400\ngravity = 300\n")?;
+    /// let game = Match::with_file(Races, map, Config::default(), &file)?;
+    /// let sets = game.world().movement_sets();
+    /// let haste = sets.get(sets.find("haste").expect("the game declares it"));
+    /// assert_eq!((haste.run_speed, haste.gravity), (800.0, 300.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn movements(&self, usual: MovementParameters) -> Vec<(&'static str, MovementParameters)> {
+        let _ = usual;
         Vec::new()
     }
 
@@ -179,12 +207,15 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         false
     }
 
-    /// A player has joined, and waits outside of the world for [`Game::respawn`].
+    /// A player has joined, and waits outside of the world for [`Game::respawn`]. It is called for the
+    /// players of clients alone. An agent comes by the game's own call of
+    /// [`WorldMut::spawn_agent`], so the game knows of it already.
     fn joined(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {
         let _ = (state, world, player);
     }
 
-    /// A player leaves. The match removes the player after this call.
+    /// A player leaves. The match removes the player after this call. Like [`Game::joined`] it is not
+    /// called for agents.
     fn left(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {
         let _ = (state, world, player);
     }
@@ -236,8 +267,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         Audience::Everyone
     }
 
-    /// A player's command, before anybody moves. The game may change it. The client has predicted
-    /// by the command that it sent, so a changed movement shows as a correction.
+    /// A player's command, before anybody moves. The game may change it, for example by
+    /// [`WorldMut::press`]. The client has predicted by the command that it sent, so a changed movement
+    /// shows as a correction. An agent's command is neutral before this call.
     fn command(
         &self,
         state: &mut Self::State,

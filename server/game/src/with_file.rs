@@ -44,7 +44,7 @@ impl<G: Game> AnyGame for WithFile<G> {
 
     fn client_data(&self, map: &obsp::Map) -> Result<GameData, GameDataError> {
         let data = self.file.data().with_models(&self.models(map))?;
-        data.with_movements(&self.game.movements())
+        data.with_movements(&self.game.movements(*data.movement()))
     }
 
     fn with_file(&self, file: &GameFile) -> Arc<dyn AnyGame> {
@@ -87,7 +87,8 @@ pub(crate) fn all_movements<G: Game>(
     game: &G,
     file: &GameFile,
 ) -> Result<MovementSets, GameDataError> {
-    Ok(file.data().with_movements(&game.movements())?.movement_sets().clone())
+    let own = game.movements(*file.data().movement());
+    Ok(file.data().with_movements(&own)?.movement_sets().clone())
 }
 
 /// Checks the names of models in the file against the models of the match.

@@ -195,9 +195,12 @@ impl WorldMut<'_> {
     /// Adds a player without a client, an agent, and returns its id. An agent takes none of the
     /// places for players. The agent waits outside the world. The game lets it in like any other
     /// player in [`Game::respawn`](crate::Game::respawn), and writes its commands in
-    /// [`Game::command`](crate::Game::command). Neither [`Game::joined`](crate::Game::joined) nor
-    /// [`Game::left`](crate::Game::left) is called for an agent. A game that adds or
-    /// [removes](WorldMut::remove) an agent does the work of these methods itself.
+    /// [`Game::command`](crate::Game::command), in which [`WorldMut::press`] presses an action.
+    ///
+    /// Neither [`Game::joined`](crate::Game::joined) nor [`Game::left`](crate::Game::left) is called for
+    /// an agent. This call comes out of a method of the game, which has the state borrowed, or in
+    /// `set_up` has none yet. So a game that adds or [removes](WorldMut::remove) an agent does the work
+    /// of these methods itself, best by a function that `joined` calls too.
     ///
     /// Clients list an agent that has a [name](WorldMut::name_agent) among the players.
     ///

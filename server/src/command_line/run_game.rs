@@ -39,9 +39,9 @@ struct GameOptions {
     json: bool,
 
     /// Scripted players of a soak
-    #[arg(long, value_name = "N", default_value_t = 8, requires = "soak",
+    #[arg(long, visible_alias = "bots", value_name = "N", default_value_t = 8, requires = "soak",
           value_parser = clap::value_parser!(u16).range(1..=1024))]
-    bots: u16,
+    players: u16,
 
     #[command(flatten)]
     server: Options,
@@ -93,7 +93,7 @@ fn run(game: impl AnyGame + 'static, options: GameOptions, map: &str) -> Result<
     let report = soak_game(
         &game,
         &SoakOptions {
-            players: options.bots,
+            players: options.players,
             tanks,
             objects,
             seed,
@@ -157,6 +157,10 @@ mod tests {
         let replays = parsed(&["sumo", "--replay", "match.obsr", "--json"]).unwrap();
         assert_eq!((replays.replay, replays.json), (Some("match.obsr".into()), true));
         assert!(parsed(&["sumo", "--soak", "60", "--json"]).is_ok());
+        for word in ["--players", "--bots"] {
+            let soak = parsed(&["sumo", "--soak", "60", word, "3"]).unwrap();
+            assert_eq!(soak.players, 3, "{word}");
+        }
         assert!(parsed(&["sumo", "--json"]).is_err());
         assert!(parsed(&["sumo", "--soak", "60", "--replay", "match.obsr"]).is_err());
     }

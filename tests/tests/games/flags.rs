@@ -8,6 +8,7 @@ use glam::{DQuat, DVec3};
 use obsp::Map;
 use obsp_game::{Match, RunningMatch};
 use obsp_sim::{Command, Config, EntityId, PlayerKind};
+use server::replay::{ReplayOptions, replay_game};
 use server::soak::{SoakOptions, soak_game};
 
 use super::capture_the_flag::CaptureTheFlag;
@@ -40,6 +41,19 @@ fn every_tick_is_clean_and_the_seed_decides_the_match() {
     assert_eq!(soak_game(&CaptureTheFlag, &options).unwrap().digest, report.digest);
     let other = SoakOptions { seed: 2, ..options };
     assert_ne!(soak_game(&CaptureTheFlag, &other).unwrap().digest, report.digest);
+}
+
+#[test]
+fn a_recorded_match_replays_to_the_same_digests() {
+    let file = std::env::temp_dir().join(format!("flags-{}.obsr", std::process::id()));
+    let options = SoakOptions { audit_every: 0, record: Some(file.clone()), ..options(16, 600) };
+    let report = soak_game(&CaptureTheFlag, &options).unwrap();
+    let replayed = ReplayOptions { map: Some(options.map), ..ReplayOptions::new(&file) };
+    let outcome = replay_game(&CaptureTheFlag, &replayed).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert!(outcome.passed(), "{outcome}");
+    assert_eq!((outcome.ticks, &outcome.digest), (600, &report.digest), "{outcome}");
+    assert!(outcome.verified >= 10, "{outcome}");
 }
 
 /// A match with one player, of the red team, who is in the world.

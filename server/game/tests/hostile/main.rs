@@ -72,8 +72,7 @@ impl Game for Hostile {
         drawn_models(map)
     }
 
-    fn movements(&self) -> Vec<(&'static str, MovementParameters)> {
-        let usual = MovementParameters::default();
+    fn movements(&self, usual: MovementParameters) -> Vec<(&'static str, MovementParameters)> {
         let haste = MovementParameters { run_speed: 1000.0, jump_speed: 1000.0, ..usual };
         let frozen = MovementParameters { run_speed: 1.0, jump_speed: 0.0, gravity: 0.0, ..usual };
         vec![("haste", haste), ("frozen", frozen)]

@@ -109,7 +109,9 @@ impl World {
     }
 
     /// Moves an entity that is in the world to another pose. It keeps its velocity. For players
-    /// on foot `orientation` has no effect, and the position is rounded to `f32`.
+    /// on foot `orientation` has no effect, and the position is rounded to `f32`. Other bodies and
+    /// hovertanks stand upright with [`DQuat::IDENTITY`], or with a turn about the vertical axis
+    /// ([`DQuat::from_rotation_z`]).
     ///
     /// # Errors
     /// [`PlaceError`]; the entity is not moved then.

@@ -14,7 +14,7 @@ impl World {
     /// Adds a kinematic body like [`World::spawn_body`], with a pocket: a box in which the static
     /// world does not stop the body. So a door may fit its frame exactly, and slide into the wall
     /// beside it: its pocket is the box around the door where it is shut and where it is open, and
-    /// 1/64 unit more at each side.
+    /// 1/64 unit more at each side. [`World::model_bounds`] with [`Aabb::swept`] is that box.
     ///
     /// The body is still refused everywhere else: it stops where it would share a point with a solid
     /// outside of its pocket. Players and other bodies always stop it. It also stops where the way of
@@ -24,7 +24,6 @@ impl World {
     /// ```
     /// # use std::sync::Arc;
     /// # use glam::{DQuat, DVec3};
-    /// # use obsp::geometry::Aabb;
     /// # use obsp_sim::{Config, PlaceError, World};
     /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// let slab = obsp::model::Model::cuboid("slab", DVec3::new(32.0, 32.0, 8.0))?.as_kinematic();
@@ -34,7 +33,8 @@ impl World {
     /// let place = DVec3::new(-400.0, -260.0, 0.0);
     /// let orientation = DQuat::IDENTITY;
     /// assert_eq!(world.spawn_body(slab, place, orientation), Err(PlaceError::NoRoom));
-    /// let pocket = Aabb::from_centre(place, DVec3::new(33.0, 33.0, 24.0));
+    /// let shut = world.model_bounds(slab, place, orientation).expect("there is such a model");
+    /// let pocket = shut.swept(DVec3::Z * 16.0).inflated(0.5);
     /// let slab = world.spawn_body_in(slab, place, orientation, &pocket)?;
     /// assert_eq!(world.set_pocket(slab, None), Err(PlaceError::NoRoom));
     /// // It rises out of the floor, and needs the pocket no more.

@@ -1,7 +1,7 @@
 //! Questions that a game may ask about the world: where entities are, what a ray meets, and which
 //! entities reach into a volume. The sweeps of shapes are in `sweep`.
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use obsp::clip_box_to_extent;
 use obsp::geometry::{Aabb, ConvexSolid};
 
@@ -11,7 +11,7 @@ use crate::bodies::entities::Entity;
 use crate::bodies::guard::{Seeker, Space};
 use crate::bodies::sleep::touches;
 use crate::collision::cascade::{Body, Candidates, least_gap};
-use crate::collision::pose::length;
+use crate::collision::pose::{Pose, length};
 use crate::state::{EntityId, EntityState, ModelId, Posture};
 
 /// The end of a ray.
@@ -128,6 +128,20 @@ impl World {
         self.arena.map.sizes()[size.index()].half_extents.as_dvec3()
     }
 
+    /// The box around a body of this model at a pose, with sides along the world's axes, whether there
+    /// is such a body or not. `None` if the match has no such model, or if a number is not finite.
+    /// [`World::bounds_of`] is the box around an entity.
+    pub fn model_bounds(
+        &self,
+        model: ModelId,
+        position: DVec3,
+        orientation: DQuat,
+    ) -> Option<Aabb> {
+        let shape = self.arena.shapes.of_model(model)?;
+        let pose = Pose::checked(position, orientation)?;
+        Some(Body::standing(&self.arena.shapes[shape], pose).speedbox())
+    }
+
     /// The box around an entity, with sides along the world's axes; `None` if it is not in
     /// the world.
     pub fn bounds_of(&self, id: EntityId) -> Option<Aabb> {
@@ -175,6 +189,10 @@ impl World {
 
     /// A player's ray like that of [`World::cast_ray_as_seen`], from a point along a direction as
     /// far as its reach, but without the entities for which `counts` is false.
+    ///
+    /// Places are those of the past, but layers are those of now, and so is everything else that
+    /// `counts` can ask. A player whose layers have just changed counts by the new ones. A player who
+    /// has just left the world is not met.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -394,6 +394,12 @@ fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
             let muzzle = world.muzzle(*player, rocket, eye, direction);
             assert!(muzzle.is_none_or(|at| at.is_finite()), "{muzzle:?}");
         }
+        "World::model_bounds" => {
+            let model = world.model("crate").expect("it ships");
+            let bounds = world.model_bounds(model, vector(n, [9.0; 3]), turn(n));
+            assert!(bounds.is_some() || !n.are_usual());
+            assert!(bounds.is_none_or(|bounds| !bounds.is_empty()), "{bounds:?}");
+        }
         "World::ticks_in" => assert!(world.ticks_in(n.f64(0.5)) > 0 || !n.are_usual()),
         "World::overlapping" => {
             let min = vector(n, [190.0, -110.0, 10.0]);

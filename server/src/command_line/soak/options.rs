@@ -23,7 +23,7 @@ pub struct SoakOptions {
     pub map: String,
 
     /// Scripted players, 0 to 1,024
-    #[arg(long, value_name = "P", default_value_t = 32,
+    #[arg(long, visible_alias = "bots", value_name = "P", default_value_t = 32,
           value_parser = clap::value_parser!(u16).range(0..=i64::from(MAX_PLAYERS)))]
     pub players: u16,
 
