@@ -178,6 +178,11 @@ test("a match that stands still is told while the server answers, and until it g
   assert.match(tell(store, 0).trouble.message, /no tick for 12 s/);
   store.line.halted = null;
   assert.deepEqual([tell(store, 0).chip.word, tell(store, 0).trouble], ["Live", null]);
+  store.line = { state: "connecting" };
+  assert.equal(tell(store, 0).chip.word, "Connecting");
+  store.mode = "replay";
+  assert.equal(tell(store, 0).chip.word, "Opening the recording");
+  store.mode = "watch";
   store.line = { state: "lost", message: "The connection was lost.", retryAt: 1500 };
   const { chip, trouble } = tell(store, 0);
   assert.deepEqual([chip.word, trouble.message, trouble.wait, trouble.canRetry], ["Reconnecting", "The connection was lost.", "Trying again in 2 s", true]);
