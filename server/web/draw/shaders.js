@@ -111,6 +111,8 @@ export const MAP = {
       float fine = clamp(1.6 - pixel * 0.45, 0.0, 1.0);
       float tint = 1.0 - v_cell.w * line * clamp(1.5 - 2.5 * pixel * v_cell.y, 0.0, 1.0)
         + (chance(vec2(floor(cells.x), row)) - 0.5) * v_grain.y${GRAIN};
+      // Before the nose one cell may fill the screen, so it shows spots of its own.
+      if (pixel < 0.3) tint += (chance(floor(v_plane * 0.25)) - 0.5) * (0.05 + v_grain.x * 0.4) * (1.0 - pixel / 0.3);
       vec3 direct = v_lit;
       if (direct.r > 0.0) direct *= unshadowed(v_at, v_normal);
       float left = near(v_at);

@@ -30,9 +30,10 @@ export class Feeds {
  */
 function fill(list, lines) {
   list.replaceChildren(
-    ...lines.map(({ what, text, slot }) => {
+    ...lines.map(({ what, text, slot, isOwn }) => {
       const line = document.createElement("li");
       line.className = what;
+      line.classList.toggle("own", isOwn);
       line.textContent = text;
       if (slot !== undefined && hasTeam(slot)) line.style.borderInlineStart = `3px solid ${css(slotColour(slot))}`;
       return line;

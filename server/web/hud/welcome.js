@@ -35,6 +35,10 @@ export class WelcomeView {
     };
     find("[name=watch]", HTMLElement, this.card).addEventListener("click", watch);
     this.card.addEventListener("keydown", (event) => event.key === "Escape" && watch());
+    // A visitor who types a name does not want the end of an invented one before it.
+    this.name.addEventListener("click", () => {
+      if (this.name.value === settings.guest) this.name.select();
+    });
     // A fault of the name is over when the name is changed.
     this.name.addEventListener("input", () => {
       store.refused = "";

@@ -34,7 +34,7 @@ export class Playing {
     const { store } = page;
     /** Whether the player has been in the match. */
     this.wasIn = false;
-    store.own = { name, slot: null, isJoined: false, isThere: false, isSteered: false, keys: "", idleFor: null, warning: "", death: null };
+    store.own = { name, slot: null, isJoined: false, isThere: false, isSteered: false, isNewToFingers: false, keys: "", idleFor: null, warning: "", death: null };
     page.tellLine({ state: "connecting" });
     this.play = new Play(name, page.settings, page.picture, store, {
       map: (/** @type {object} */ info) => {

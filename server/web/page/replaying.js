@@ -3,6 +3,9 @@
 import { Timeline } from "../hud/timeline.js";
 import { Replay } from "../replay/replay.js";
 
+/** Nothing else on the screen says that the picture takes questions. */
+const INVITATION = "Click or tap a crate or a player: a panel says why it moves or rests.";
+
 /** One recording, with its timeline. */
 export class Replaying {
   /**
@@ -29,6 +32,8 @@ export class Replaying {
     page.store.tickRate = tickRate;
     page.prepare({ map, map_hash: hash }).catch((error) => page.fail(error.message));
     this.timeline = new Timeline(this.replay, goLive);
+    /** Whether the visitor has been told what the picture answers. */
+    this.hasInvited = false;
   }
 
   /** A recording has no newest tick: its layers come with its states. */
@@ -56,6 +61,8 @@ export class Replaying {
       layers.reset();
       store.log.reset();
     }
+    if (!this.hasInvited) store.log.note(INVITATION, now);
+    this.hasInvited = true;
     layers.effects.take(events);
     for (const { ago, ...event } of news) store.happen(event, now - ago);
     this.enterRound();

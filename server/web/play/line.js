@@ -189,11 +189,11 @@ export class Line {
     const [loss, jitter, corrections, busy, fewer] = /** @type {const} */ (["loss", "jitter", "corrections", "busy", "fewer"]).map((name) => this.lasting(name));
     const suffers = loss > BAD.loss || jitter > BAD.jitter || fewer > BAD.fewer;
     if (busy > BUSY.bad || (busy > BUSY.explains && suffers)) {
-      return `This computer is too busy: the page stands still for ${Math.round(busy * 100)} % of the time. Close other programs, or make the window smaller.`;
+      return `This computer is too busy: the page stands still for ${Math.round(busy * 100)} % of the time. Close other programs.`;
     }
     if (loss > BAD.loss) return `Bad line: ${Math.round(loss * 100)} % of the snapshots are lost.`;
     if (fewer > BAD.fewer) {
-      return `The server sends ${Math.round((1 - fewer) * this.rate)} of ${this.rate} snapshots a second: it is too busy, or has too little bandwidth for you.`;
+      return `The server sends ${Math.round((1 - fewer) * this.rate)} of ${this.rate} snapshots a second: it is too busy, or lacks bandwidth for you.`;
     }
     if (jitter > BAD.jitter) return `Bad line: snapshots come ${Math.round(jitter)} ms too early or too late.`;
     if (this.lasting("rtt") > BAD.rtt) return `Far away: ${Math.round(this.lasting("rtt"))} ms round trip.`;

@@ -461,6 +461,7 @@ export class Play {
       isJoined: player.isJoined,
       isThere: player.isThere,
       isSteered: this.isLocked || this.touch.isUsed || this.gamepad.isUsed,
+      isNewToFingers: this.touch.isUsed && !this.touch.hasLooked,
       keys: this.acts.keys.text,
       idleFor: this.idleFor,
       warning: player.isJoined ? player.line.word(performance.now()) : "",

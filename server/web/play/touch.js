@@ -42,6 +42,8 @@ export class Touch {
     this.knob = /** @type {HTMLElement} */ (this.base.firstElementChild);
     /** @type {Map<number, Finger>} the fingers on the picture, by number */
     this.fingers = new Map();
+    /** Whether a finger has turned the view. */
+    this.hasLooked = false;
     this.controls.hidden = !matchMedia("(pointer: coarse)").matches;
     /** @type {(target: EventTarget, name: string, heard: (event: PointerEvent) => void) => void} */
     const hear = (target, name, heard) => {
@@ -152,6 +154,7 @@ export class Touch {
       this.keys.stick("finger", out[0] * share, -out[1] * share);
       this.show(finger.from, [out[0] * share * REACH, out[1] * share * REACH]);
     } else {
+      this.hasLooked = true;
       this.keys.look(at[0] - finger.last[0], at[1] - finger.last[1], this.act.turn() * QUICK);
     }
     finger.last = at;

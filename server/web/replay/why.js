@@ -55,6 +55,23 @@ function lastMoved(tick, moves, found, rate) {
   return `last moved at tick ${moved}, ${((tick - moved) / rate).toFixed(1)} s before`;
 }
 
+/** The length of a normal's last number from which a body rests on what it touches. */
+const STEEP = 0.7;
+
+/**
+ * The answer in a sentence, before its reasons.
+ *
+ * @param {Reasons} found
+ * @param {(slot: number) => string} name
+ */
+function inShort({ moves, stopped, touching }, name) {
+  // Normals point from the body to what it touches.
+  const under = touching.filter(({ normal }) => normal[2] < -STEEP).map((touched) => named(touched, name));
+  const place = under.length > 0 ? ` on ${[...new Set(under)].join(" and ")}` : touching.length > 0 ? "" : " in the air";
+  const end = stopped ? `, and is stopped by ${named(stopped, name)}` : "";
+  return `It ${moves ? "moves" : "is still"}${place}${end}.`;
+}
+
 /**
  * The text of an answer, line by line.
  *
@@ -67,7 +84,7 @@ export function lines({ tick, slot, found, last = null }, rate, name = (other) =
   if (!found) return [`${own} is not in the world at tick ${tick}.`];
   const { asleep, because, sleeps, island, speed, rests, needed, held, moves, stopped, touching } = found;
   const [still, jitters, heldFor] = rests;
-  const said = [`${own} at tick ${tick}`];
+  const said = [`${own} at tick ${tick}`, inShort(found, name)];
   if (asleep) {
     said.push(island.length > 0 ? `asleep, with ${island.map(name).join(", ")}: they wake together` : "asleep, by itself");
   } else if (sleeps in AWAKE) {

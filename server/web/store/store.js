@@ -32,6 +32,7 @@ import { Round } from "./round.js";
  * @property {boolean} isJoined whether the player is in the match
  * @property {boolean} isThere whether the player is alive
  * @property {boolean} isSteered whether mouse, fingers or a gamepad steer the player
+ * @property {boolean} isNewToFingers whether fingers steer, and have not turned the view yet
  * @property {string} keys of the actions, for people
  * @property {?number} idleFor seconds until the player leaves for doing nothing; null while active
  * @property {string} warning about a bad connection; empty for a good one

@@ -56,8 +56,10 @@ export function hint(store) {
   if (!own || line.state === "rejoining") return "";
   if (!own.isJoined) return "Joining…";
   if (own.idleFor !== null) return `Still there? Move, or you leave the match in ${own.idleFor} s.`;
-  if (!own.isThere || own.isSteered || store.round.phase === "intermission") return "";
-  return `Click to steer with the mouse. W A S D moves, Space jumps, C crouches, ${own.keys}Enter chats, ? shows all keys. Esc reaches the button Leave.`;
+  if (!own.isThere || store.round.phase === "intermission") return "";
+  if (own.isNewToFingers) return "Drag on the left half of the screen to move, on the right half to look round.";
+  if (own.isSteered) return "";
+  return `Click to steer with the mouse. W A S D moves, Space jumps, C crouches, ${own.keys}Enter chats, ? shows all keys. Esc frees the mouse for the button Leave.`;
 }
 
 /**

@@ -16,6 +16,7 @@ export const LONGEST = SHOWN.chat;
  * @property {string} what kind of entry of the log it is
  * @property {string} text
  * @property {number} [slot] of the player whom the line is about
+ * @property {boolean} [isOwn] whether the page's own player killed or died
  */
 
 /**
@@ -49,9 +50,14 @@ function latest(feed, belongs) {
    * @param {number} now seconds
    * @returns {Said[]}
    */
-  return ({ log }, now) => {
+  return ({ log, own }, now) => {
     const lines = log.entries.filter(({ what, at }) => belongs.includes(what) && at > now - SHOWN[feed]);
-    return lines.slice(-LINES[feed]).map((entry) => ({ what: entry.what, text: text(entry), slot: entry.bySlot ?? entry.slot }));
+    return lines.slice(-LINES[feed]).map((entry) => ({
+      what: entry.what,
+      text: text(entry),
+      slot: entry.bySlot ?? entry.slot,
+      isOwn: own?.slot != null && entry.what === "died" && [entry.slot, entry.bySlot].includes(own.slot),
+    }));
   };
 }
 

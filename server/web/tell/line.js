@@ -28,8 +28,9 @@ const secondsUntil = (at, now) => Math.max(0, Math.ceil(((at ?? now) - now) / 10
  * @param {import("../store/store.js").Store} store
  * @returns {{state: string, word: string}}
  */
-export function chip({ line }) {
+export function chip({ line, mode }) {
   if (line.halted != null) return { state: "bad", word: "Standing still" };
+  if (mode === "replay" && line.state === "connecting") return { state: line.state, word: "Opening the recording" };
   return { state: line.state, word: WORDS[line.state] };
 }
 

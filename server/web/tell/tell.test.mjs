@@ -29,7 +29,7 @@ function storeOf(scores = {}) {
 /** Lets Ann be the page's own player. */
 function play(store, more = {}) {
   store.mode = "play";
-  store.own = { name: "Ann", slot: 3, isJoined: true, isThere: true, isSteered: true, keys: "1 2 3 choose a weapon, ", idleFor: null, warning: "", death: null, ...more };
+  store.own = { name: "Ann", slot: 3, isJoined: true, isThere: true, isSteered: true, isNewToFingers: false, keys: "1 2 3 choose a weapon, ", idleFor: null, warning: "", death: null, ...more };
   return store;
 }
 
@@ -52,6 +52,17 @@ test("an event takes effect when its tick is shown", () => {
   assert.deepEqual(texts(tell(store, 0).kills), ["Ann died", "Ann left"]);
   store.advance(16, 0);
   assert.deepEqual(texts(tell(store, 0).chat), ["The server shuts down in 3 s"]);
+});
+
+test("a player finds the own kills and deaths among those of others", () => {
+  const store = play(storeOf({ Ann: [ANN, 0], Bob: [BOB, 0], Cem: [{ slot: 5, generation: 1 }, 0] }));
+  const own = () => tell(store, 0).kills.map(({ isOwn }) => isOwn);
+  store.happen({ event: "died", tick: 60, player: BOB, by: ANN }, 0);
+  store.happen({ event: "died", tick: 60, player: ANN, by: BOB }, 0);
+  store.happen({ event: "died", tick: 60, player: BOB, by: { slot: 5, generation: 1 } }, 0);
+  assert.deepEqual(own(), [true, true, false]);
+  store.own = null;
+  assert.deepEqual(own(), [false, false, false]);
 });
 
 test("kills, chat and events of the game are three feeds, and lines disappear in time", () => {
@@ -167,6 +178,11 @@ test("a match that stands still is told while the server answers, and until it g
   assert.match(tell(store, 0).trouble.message, /no tick for 12 s/);
   store.line.halted = null;
   assert.deepEqual([tell(store, 0).chip.word, tell(store, 0).trouble], ["Live", null]);
+  store.line = { state: "connecting" };
+  assert.equal(tell(store, 0).chip.word, "Connecting");
+  store.mode = "replay";
+  assert.equal(tell(store, 0).chip.word, "Opening the recording");
+  store.mode = "watch";
   store.line = { state: "lost", message: "The connection was lost.", retryAt: 1500 };
   const { chip, trouble } = tell(store, 0);
   assert.deepEqual([chip.word, trouble.message, trouble.wait, trouble.canRetry], ["Reconnecting", "The connection was lost.", "Trying again in 2 s", true]);
@@ -177,6 +193,8 @@ test("a player gets the hint that is needed most", () => {
   assert.match(tell(store, 0).hint, /^Click to steer/);
   store.own.isSteered = true;
   assert.equal(tell(store, 0).hint, "");
+  store.own.isNewToFingers = true;
+  assert.match(tell(store, 0).hint, /left half.*right half to look/);
   store.own.idleFor = 12;
   assert.match(tell(store, 0).hint, /^Still there\?.*12 s/);
   store.own.isJoined = false;
