@@ -12,6 +12,7 @@ use crate::{map, models, turn, vector};
 /// Names of the functions that are called here.
 const CALLED: [&str; 9] = [
     "PredictedBodies::shove",
+    "Moving::advanced",
     "Predictor::advance",
     "Predictor::correct_tank",
     "Predictor::drive",
@@ -30,7 +31,11 @@ fn motion(n: &mut Numbers) -> PlayerMotion {
     PlayerMotion {
         position: Vec3::from(n.three_f32([0.0, 0.0, 28.05])),
         velocity: Vec3::from(n.three_f32([200.0, 0.0, 0.0])),
-        walker: Walker::default(),
+        walker: Walker {
+            grounded: true,
+            ground_velocity: Vec3::from(n.three_f32([0.0, 0.0, -60.0])),
+            ..Walker::default()
+        },
     }
 }
 
@@ -74,6 +79,14 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
             predictor.advance(&mut among, &[], &motion(n), n.f64(1.0 / 60.0));
             among.bodies().for_each(|body| check(&body));
         }
+        "Moving::advanced" => {
+            let before = moving(n, 1, prop, [60.0, 0.0, 30.0]);
+            let (seconds, is_usual) = (n.f64(0.5), n.are_usual());
+            let after = before.advanced(seconds);
+            let was_finite = before.state.position.is_finite() && before.spin.is_finite();
+            assert!(!was_finite || after.state.position.is_finite(), "{before:?} to {after:?}");
+            assert!(!is_usual || after.state.position.x == 55.0, "{after:?}");
+        }
         "Predictor::step" => {
             let parameters = MovementParameters::default().to_array().map(|usual| n.f64(usual));
             let [run_speed, .., gravity, _] = parameters;
@@ -90,7 +103,8 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
             }];
             let layers = CollisionLayers::default();
             let by = (seconds, &MovementSets::from(parameters), layers);
-            let after = predictor.step(before, command, by, &mut others, &[], &[]).motion;
+            let spins = [(others[0].id, vector(n, [0.0, 0.0, 1.0]))];
+            let after = predictor.step(before, command, by, &mut others, &[], &spins).motion;
             let was_sound = before.position.is_finite() && before.velocity.is_finite();
             let is_sound = after.position.is_finite() && after.velocity.is_finite();
             assert!(is_sound || !was_sound, "{before:?} to {after:?}");
