@@ -10,7 +10,7 @@ use crate::extremes::{Numbers, exercise, functions};
 use crate::{map, models, turn, vector};
 
 /// Names of the functions that are called here.
-const CALLED: [&str; 9] = [
+const CALLED: [&str; 10] = [
     "PredictedBodies::shove",
     "Moving::advanced",
     "Predictor::advance",

@@ -39,14 +39,17 @@ pub struct Moving {
 
 impl Moving {
     /// The body after `seconds` without forces: it keeps its velocity and its spin. A body that
-    /// sleeps, and one whose state is not valid, stays.
+    /// sleeps stays, and so does one whose state is not valid, before or after.
     #[must_use]
     pub fn advanced(&self, seconds: f64) -> Self {
         let Self { mut state, spin } = *self;
         let pose = Pose::known(state.position, state.orientation);
-        if let Some(pose) = pose.filter(|_| !state.asleep && self.is_sound() && seconds.is_finite())
-        {
+        let moves = !state.asleep && self.is_sound();
+        let after = pose.filter(|_| moves).and_then(|pose| {
             let Pose { position, orientation } = pose.advanced(state.velocity, spin, seconds);
+            Pose::known(position, orientation)
+        });
+        if let Some(Pose { position, orientation }) = after {
             (state.position, state.orientation) = (position, orientation);
         }
         Self { state, spin }
