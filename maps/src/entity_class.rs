@@ -7,7 +7,8 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// The name of a class or of a key: lower-case letters, digits and underscores, as in Quake.
+/// The name of a class or of a key: letters, digits and underscores. As in Quake, whose names are in
+/// lower case but for `item_armorInv`, it does not begin with a capital.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct ClassName(String);
@@ -147,11 +148,12 @@ impl TryFrom<String> for ClassName {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        if !(1..=MAX_NAME).contains(&name.len()) || !name.chars().all(fits) {
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let is_capital = name.starts_with(|c: char| c.is_ascii_uppercase());
+        if !(1..=MAX_NAME).contains(&name.len()) || is_capital || !name.chars().all(fits) {
             return Err(format!(
-                "the name {name:?} must be 1 to {MAX_NAME} lower-case letters, digits and \
-                 underscores"
+                "the name {name:?} must be 1 to {MAX_NAME} letters, digits and underscores, and \
+                 begin with no capital"
             ));
         }
         Ok(Self(name))
