@@ -44,8 +44,8 @@ pub use chat::Audience;
 pub use event::Event;
 pub use game::{Game, Respawn};
 pub use game_file::{
-    Blast, GAME_FILE, GameFile, GameFileError, ItemRules, MAX_GAME_FILE, PlayerParameters, Ray, Thrown,
-    Weapon, WeaponKey, WeaponKind, Weapons,
+    Blast, GAME_FILE, GameFile, GameFileError, ItemRules, MAX_GAME_FILE, PlayerParameters, Ray,
+    Thrown, Weapon, WeaponKey, WeaponKind, Weapons,
 };
 pub use game_match::Match;
 pub use obsp_proto::control::Vitals;

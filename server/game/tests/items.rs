@@ -143,7 +143,11 @@ fn an_item_drops_to_the_floor_and_comes_back_after_its_time() {
     let player = play.join_at(AWAY);
     play.put(player, beside(0.0, 0.0));
     let events = play.run(1, &[]);
-    assert!(events.iter().any(|event| matches!(event, Event::Private { player: of, .. } if *of == player)));
+    assert!(
+        events
+            .iter()
+            .any(|event| matches!(event, Event::Private { player: of, .. } if *of == player))
+    );
     assert_eq!((play.own(player).armor(), play.value(player, "armor")), (100, Some(100)));
     assert!(play.there() == 0 && !is_visible(&play));
     play.put(player, AWAY);
@@ -359,7 +363,8 @@ fn real_maps() -> Vec<Map> {
 fn every_item_of_real_maps_lies_on_a_floor_and_in_no_solid() {
     for map in real_maps() {
         let (name, map) = (map.name().to_owned(), Arc::new(map));
-        let faults = EntityFault::find(map.entities(), &Arena.add_classes(KnownClasses::of_server()));
+        let faults =
+            EntityFault::find(map.entities(), &Arena.add_classes(KnownClasses::of_server()));
         for fault in faults {
             if let EntityFault::Unhandled { class, .. } = fault {
                 assert!(!class.starts_with("item_") && !class.starts_with("weapon_"), "{class}");

@@ -152,7 +152,8 @@ impl Items {
             }
         }
         self.backpacks.retain_mut(|backpack| {
-            let touches = |(_, bounds): &&(EntityId, Aabb)| place::touches(bounds, &backpack.bounds);
+            let touches =
+                |(_, bounds): &&(EntityId, Aabb)| place::touches(bounds, &backpack.bounds);
             let Some((player, _)) = players.iter().find(touches) else {
                 return backpack.lasts(world);
             };

@@ -271,8 +271,7 @@ impl Health {
 
 impl Power {
     /// All powers, in the order of the values of this type.
-    pub const ALL: [Self; 4] =
-        [Self::Quad, Self::Invulnerability, Self::Invisibility, Self::Suit];
+    pub const ALL: [Self; 4] = [Self::Quad, Self::Invulnerability, Self::Invisibility, Self::Suit];
 
     /// Seconds that a power lasts.
     pub const SECONDS: f64 = 30.0;

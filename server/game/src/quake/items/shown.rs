@@ -38,12 +38,18 @@ pub(super) fn declare(supplies: &Supplies, replicated: &mut Replicated) {
     }
     let own = &mut replicated.of_own_player;
     own.extend(supplies.armor.then_some(ARMOR));
-    own.extend(Ammunition::ALL.into_iter().zip(AMMUNITION).filter_map(|(kind, field)| {
-        supplies.has(kind).then_some(field)
-    }));
-    own.extend(Power::ALL.into_iter().zip(POWERS).filter_map(|(power, field)| {
-        supplies.has_power(power).then_some(field)
-    }));
+    own.extend(
+        Ammunition::ALL
+            .into_iter()
+            .zip(AMMUNITION)
+            .filter_map(|(kind, field)| supplies.has(kind).then_some(field)),
+    );
+    own.extend(
+        Power::ALL
+            .into_iter()
+            .zip(POWERS)
+            .filter_map(|(power, field)| supplies.has_power(power).then_some(field)),
+    );
     own.extend(supplies.keys.then_some(KEYS));
     let found = EventKind::new(FOUND).field("item", EventType::Text);
     replicated.events.push(found.toast("You found {item}").sound("land"));

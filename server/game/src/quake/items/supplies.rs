@@ -1,7 +1,7 @@
 //! What kinds of items a map has. A match has models, values and events for these alone.
 
-use obsp::{Map, MapEntity};
 use obsp::model::Model;
+use obsp::{Map, MapEntity};
 use serde::{Deserialize, Serialize};
 
 use super::gift::{Ammunition, Gift, Power};
