@@ -323,7 +323,8 @@ fn a_backpack_that_nobody_takes_is_gone_after_two_minutes() {
     }
     play.put(shooter, AWAY);
     let bodies = |play: &Play| play.game.world().state().entities.len();
-    play.run(120 * RATE - 1, &[]);
+    // The tick of the death counts.
+    play.run(120 * RATE - 2, &[]);
     let before = bodies(&play);
     play.run(1, &[]);
     assert_eq!((play.items().backpacks().count(), bodies(&play)), (0, before - 1));
