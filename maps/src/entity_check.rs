@@ -15,6 +15,9 @@ use crate::map::MapEntity;
 /// The classes that the server handles by itself, as `mapc fgd` tells them to an editor.
 const OWN: &str = include_str!("../trenchbroom/classes.toml");
 
+/// The classes of the arena game, which `mapc fgd` tells beside them.
+const ARENA: &str = include_str!("../trenchbroom/arena.toml");
+
 /// Classes that mark a place, to which the `target` of another entity leads.
 const PLACES: [&str; 5] = [
     "info_notnull",
@@ -53,7 +56,7 @@ pub struct KnownClasses {
     targets: BTreeSet<String>,
 }
 
-/// The shape of [`OWN`].
+/// The shape of [`OWN`] and [`ARENA`].
 #[derive(Deserialize)]
 struct OwnFile {
     classes: EntityClasses,
@@ -71,6 +74,22 @@ impl KnownClasses {
             targets: TARGETS.map(str::to_owned).into(),
         };
         known.with_classes(&own.classes)
+    }
+
+    /// The classes that are handled in the arena game.
+    ///
+    /// ```
+    /// use obsp::entity_check::KnownClasses;
+    ///
+    /// assert!(KnownClasses::of_arena().contains("item_armorInv"));
+    /// assert!(!KnownClasses::of_server().contains("item_armorInv"));
+    /// ```
+    ///
+    /// # Panics
+    /// Never, as [`KnownClasses::of_server`].
+    pub fn of_arena() -> Self {
+        let arena: OwnFile = toml::from_str(ARENA).expect("the committed list of classes is valid");
+        Self::of_server().with_classes(&arena.classes)
     }
 
     /// Adds classes by name.

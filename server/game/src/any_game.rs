@@ -38,7 +38,7 @@ pub trait AnyGame: Debug + Send + Sync {
     /// As [`Game::name`].
     fn game_name(&self) -> &'static str;
 
-    /// The models of a match on `map`: those of [`Game::models`], then those of the `game.toml`, then
+    /// The models of a match on `map`: those of [`Game::models_on`], then those of the `game.toml`, then
     /// those of [`Game::brush_models`].
     fn models(&self, map: &obsp::Map) -> Vec<Model>;
 
@@ -103,7 +103,7 @@ impl<G: Game> AnyGame for G {
     }
 
     fn schema(&self, map: &obsp::Map) -> Result<Schema, SchemaError> {
-        schema(self, &GameFile::default(), &AnyGame::models(self, map))
+        schema(self, &GameFile::default(), map, &AnyGame::models(self, map))
     }
 
     fn client_data(&self, map: &obsp::Map) -> Result<GameData, GameDataError> {

@@ -7,21 +7,30 @@
 //! (`blast`). A player without health is dead: the attacker scores, and the player comes back after
 //! a while (`fighter`). The driver of a hovertank drops cargo instead of throwing grenades. All
 //! numbers are in the match's `game.toml` (`GameFile`).
+//!
+//! In a map with [items](crate::quake::items) players pick them up. Where the map has ammunition, a ray
+//! takes a shell, a nail or a cell, and a rocket or a grenade takes a rocket.
 
 mod blast;
 mod fighter;
 mod weapons;
 
+use obsp::Map;
+use obsp::model::Model;
 use obsp_proto::control::Vitals;
 use obsp_proto::schema::Action;
-use obsp_sim::{Buttons, Command, EntityId};
+use obsp_sim::{Buttons, Command, EntityId, World};
 use serde::{Deserialize, Serialize};
 
 use self::fighter::Fighter;
 use self::weapons::Shot;
 use crate::actions;
 use crate::game::{Game, Respawn};
+use crate::game_file::GameFile;
 use crate::per_entity::PerEntity;
+use crate::quake::items::{self, Items};
+use crate::replicated::{Replicated, Subject, Values};
+use crate::tail::Tail;
 use crate::world_mut::WorldMut;
 
 /// The arena game.
@@ -47,11 +56,20 @@ use crate::world_mut::WorldMut;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arena;
 
-/// The state of the arena game: the players as fighters, and the missiles that they have thrown.
+/// The state of the arena game: the players as fighters, the missiles that they have thrown, and the
+/// items of a map that has any.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ArenaState {
     fighters: PerEntity<Fighter>,
     shots: PerEntity<Shot>,
+    items: Tail<Items>,
+}
+
+impl ArenaState {
+    /// The items of the match; `None` if its map has none.
+    pub fn items(&self) -> Option<&Items> {
+        self.items.0.as_ref()
+    }
 }
 
 impl Game for Arena {
@@ -61,16 +79,36 @@ impl Game for Arena {
         actions::of_arena()
     }
 
-    fn set_up(&self, _: &mut WorldMut<'_>) -> ArenaState {
-        ArenaState::default()
+    fn classes(&self) -> Vec<String> {
+        items::CLASSES.map(String::from).into()
+    }
+
+    fn models_on(&self, map: &Map, file: &GameFile) -> Vec<Model> {
+        let mut models = self.models();
+        models.extend(items::models(map, file));
+        models
+    }
+
+    fn replicated_on(&self, map: &Map, file: &GameFile) -> Replicated {
+        Items::declared(self.replicated(), map, file)
+    }
+
+    fn set_up(&self, world: &mut WorldMut<'_>) -> ArenaState {
+        ArenaState { items: Tail(Items::set_up(world)), ..ArenaState::default() }
     }
 
     fn joined(&self, state: &mut ArenaState, world: &mut WorldMut<'_>, player: EntityId) {
         state.fighters.insert(player, Fighter::new(world.game_file().player().health));
+        if let Some(items) = &mut state.items.0 {
+            items.joined(player);
+        }
     }
 
     fn left(&self, state: &mut ArenaState, _: &mut WorldMut<'_>, player: EntityId) {
         state.fighters.remove(player);
+        if let Some(items) = &mut state.items.0 {
+            items.left(player);
+        }
     }
 
     fn command(
@@ -106,6 +144,18 @@ impl Game for Arena {
         shot.fuse = shot.fuse.saturating_sub(1);
         if shot.fuse == 0 || !flies {
             blast::explode(state, world, missile);
+        }
+    }
+
+    fn tick(&self, state: &mut ArenaState, world: &mut WorldMut<'_>) {
+        if let Some(items) = &mut state.items.0 {
+            items.tick(world, &mut state.fighters);
+        }
+    }
+
+    fn values(&self, state: &ArenaState, world: &World, of: Subject, values: &mut Values<'_>) {
+        if let Some(items) = &state.items.0 {
+            items.values(world, of, values);
         }
     }
 

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::actions;
 use crate::chat::Audience;
+use crate::game_file::GameFile;
 use crate::replicated::{Replicated, Subject, Values};
 use crate::volumes::VolumeId;
 use crate::world_mut::WorldMut;
@@ -97,6 +98,14 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// [kinematic](Model::as_kinematic).
     fn models(&self) -> Vec<Model> {
         obsp::model::shipped()
+    }
+
+    /// The models that bodies can have in a match on `map` by its `game.toml`, in the place of
+    /// [`Game::models`]: the usual ones and those of things that this map has. By default they are
+    /// the usual ones.
+    fn models_on(&self, map: &Map, file: &GameFile) -> Vec<Model> {
+        let _ = (map, file);
+        self.models()
     }
 
     /// The models that bodies can have because they are drawn in the map of a match: doors, lifts and
@@ -393,6 +402,14 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// The game's own fields and events, which are sent to clients.
     fn replicated(&self) -> Replicated {
         Replicated::default()
+    }
+
+    /// The fields and events of a match on `map` by its `game.toml`, in the place of
+    /// [`Game::replicated`]: the usual ones and those of things that this map has. By default they
+    /// are the usual ones.
+    fn replicated_on(&self, map: &Map, file: &GameFile) -> Replicated {
+        let _ = (map, file);
+        self.replicated()
     }
 
     /// Sets the values of a subject's fields, after each tick. They are only sent to clients. A

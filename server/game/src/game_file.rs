@@ -4,6 +4,7 @@
 mod actions;
 mod binary;
 pub(crate) mod hints;
+mod items;
 mod model_places;
 mod number;
 mod player;
@@ -27,6 +28,7 @@ use model_places::ModelPlaces;
 
 pub(crate) use actions::ActionChange;
 
+pub use items::ItemRules;
 pub use obsp_proto::game_data::{GameFileError, MAX_GAME_FILE};
 pub use player::PlayerParameters;
 pub use weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind, Weapons};
@@ -47,6 +49,7 @@ pub struct GameFile {
     data: GameData,
     classes: Arc<EntityClasses>,
     player: PlayerParameters,
+    items: ItemRules,
     size: Option<PlayerSize>,
     weapons: Arc<Weapons>,
     actions: Arc<[ActionChange]>,
@@ -61,6 +64,8 @@ struct RawGameFile {
     #[serde(default)]
     classes: EntityClasses,
     player: Option<player::RawPlayer>,
+    #[serde(default)]
+    items: ItemRules,
     #[serde(default)]
     actions: BTreeMap<String, Spanned<actions::RawAction>>,
     #[serde(default)]
@@ -123,6 +128,7 @@ impl GameFile {
         Ok(Self {
             classes: Arc::new(raw.classes),
             player: player.unwrap_or_default(),
+            items: raw.items,
             size: PlayerSize::parse(text)?,
             weapons: Arc::new(Weapons::read(raw.weapons, data.models(), text)?),
             actions: ActionChange::read(raw.actions, text)?.into(),
@@ -204,6 +210,11 @@ impl GameFile {
         &self.player
     }
 
+    /// The rules of items in the arena game.
+    pub fn items(&self) -> ItemRules {
+        self.items
+    }
+
     /// The size of players that the file asks for, if any. Players have the size that the map was
     /// compiled for, and [`Match::with_file`](crate::Match::with_file) refuses a map with another
     /// size.
@@ -276,6 +287,7 @@ mod tests {
         assert_eq!(file.movement(), usual.movement());
         assert_eq!(file.data().body_gravity(), usual.data().body_gravity());
         assert_eq!((file.player(), file.weapons()), (usual.player(), usual.weapons()));
+        assert_eq!(file.items(), usual.items());
         assert_eq!(file.size(), Some(&PlayerSize::default()));
         assert_eq!(file.models()[0].name(), "pin");
         assert_eq!(file.models()[0].material(), obsp::model::Material::USUAL);
@@ -293,6 +305,8 @@ mod tests {
             "step_height",
             "respawn_seconds",
             "crouched_height",
+            "[items]",
+            "ammunition",
             "reach",
             "lift",
             "blast_player_speed",

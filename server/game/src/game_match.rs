@@ -78,7 +78,7 @@ impl<G: Game> Match<G> {
         let models = all_models(&game, file, &map);
         check(file, &models)?;
         check_size(file, &map)?;
-        let schema = schema(&game, file, &models);
+        let schema = schema(&game, file, &map, &models);
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()))?;
         let mut world = World::new(map, models.into(), config)?;
         let movement = all_movements(&game, file);

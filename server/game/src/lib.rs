@@ -29,10 +29,12 @@ mod per_entity;
 mod player_info;
 mod pockets;
 mod presence;
+pub mod quake;
 mod replicated;
 mod running;
 mod save;
 mod sensors;
+mod tail;
 mod volumes;
 mod with_file;
 mod world_mut;
@@ -42,8 +44,8 @@ pub use chat::Audience;
 pub use event::Event;
 pub use game::{Game, Respawn};
 pub use game_file::{
-    Blast, GAME_FILE, GameFile, GameFileError, MAX_GAME_FILE, PlayerParameters, Ray, Thrown,
-    Weapon, WeaponKey, WeaponKind, Weapons,
+    Blast, GAME_FILE, GameFile, GameFileError, ItemRules, MAX_GAME_FILE, PlayerParameters, Ray,
+    Thrown, Weapon, WeaponKey, WeaponKind, Weapons,
 };
 pub use game_match::Match;
 pub use obsp_proto::control::Vitals;

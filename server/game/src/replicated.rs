@@ -92,16 +92,18 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The schema of matches of `game` with the file.
+/// The schema of matches of `game` with the file on `map`, whose models are `models`.
 ///
 /// # Errors
 /// The declaration cannot be sent, or it names a model that the match does not have.
 pub(crate) fn schema<G: Game>(
     game: &G,
     file: &GameFile,
+    map: &obsp::Map,
     models: &[Model],
 ) -> Result<Schema, SchemaError> {
-    let Replicated { of_match, of_own_player, of_players, of_bodies, events } = game.replicated();
+    let Replicated { of_match, of_own_player, of_players, of_bodies, events } =
+        game.replicated_on(map, file);
     let no_model = |name: &str| !models.iter().any(|model| model.name() == name);
     if let Some((name, _)) = of_bodies.iter().find(|(name, _)| no_model(name)) {
         return Err(SchemaError::NoSuchModel { name: (*name).to_owned() });

@@ -125,7 +125,7 @@ impl<G: Game> Match<G> {
         let volumes = Volumes::restored(volumes, world.map())
             .ok_or(LoadMatchError::Damaged("one of its volumes is not in its map"))?;
         let random = Random::new(random);
-        let schema = schema(&game, &file, &all_models(&game, &file, world.map()));
+        let schema = schema(&game, &file, world.map(), &all_models(&game, &file, world.map()));
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()));
         let schema = Arc::new(schema.map_err(obsp_sim::LoadWorldError::Setup)?);
         let said = SaidLines::default();

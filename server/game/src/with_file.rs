@@ -39,7 +39,7 @@ impl<G: Game> AnyGame for WithFile<G> {
     }
 
     fn schema(&self, map: &obsp::Map) -> Result<Schema, SchemaError> {
-        schema(&self.game, &self.file, &self.models(map))
+        schema(&self.game, &self.file, map, &self.models(map))
     }
 
     fn client_data(&self, map: &obsp::Map) -> Result<GameData, GameDataError> {
@@ -72,7 +72,7 @@ impl<G: Game> AnyGame for WithFile<G> {
 /// the map. The models that its weapons throw are marked as missiles, because clients have to know
 /// this.
 pub(crate) fn all_models<G: Game>(game: &G, file: &GameFile, map: &obsp::Map) -> Vec<Model> {
-    let mut models = Game::models(game);
+    let mut models = game.models_on(map, file);
     models.extend_from_slice(file.models());
     models.extend(game.brush_models(map));
     let is_thrown = |model: &Model| file.weapons().thrown_with(model.name()).is_some();

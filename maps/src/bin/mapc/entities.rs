@@ -28,12 +28,12 @@ struct GameClasses {
     classes: EntityClasses,
 }
 
-/// The classes that the server handles, and those of the `game.toml` at `game`.
+/// The classes that the arena game handles, and those of the `game.toml` at `game`.
 ///
 /// # Errors
 /// The file cannot be read, or its classes are not valid.
 pub(crate) fn known(game: Option<&Path>) -> Result<KnownClasses> {
-    let known = KnownClasses::of_server();
+    let known = KnownClasses::of_arena();
     let Some(path) = game else { return Ok(known) };
     let text = obsp::text::read(path).with_context(|| path.display().to_string())?;
     let file: GameClasses =

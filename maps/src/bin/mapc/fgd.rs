@@ -13,13 +13,16 @@ use serde::de::IgnoredAny;
 /// The classes that the server understands by itself.
 const OWN: &str = include_str!("../../../trenchbroom/classes.toml");
 
+/// The classes of the arena game.
+const ARENA: &str = include_str!("../../../trenchbroom/arena.toml");
+
 /// The class whose key `model` has every model as a choice.
 const PROP: &str = "prop";
 
 /// Prints the definitions of all entity classes for TrenchBroom
 ///
-/// Without a `game.toml` these are the classes that the server understands by itself. A
-/// `game.toml` adds its own `[classes]`, and its `[models]` as choices of props.
+/// Without a `game.toml` these are the classes that the server understands by itself, and those of the
+/// arena game. A `game.toml` adds its own `[classes]`, and its `[models]` as choices of props.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The game.toml of a game
@@ -35,10 +38,20 @@ struct GameFile {
     /// Paths of models, by name.
     #[serde(default)]
     models: BTreeMap<String, String>,
+    #[serde(rename = "actions")]
+    _actions: Option<IgnoredAny>,
+    #[serde(rename = "bodies")]
+    _bodies: Option<IgnoredAny>,
+    #[serde(rename = "hints")]
+    _hints: Option<IgnoredAny>,
+    #[serde(rename = "items")]
+    _items: Option<IgnoredAny>,
     #[serde(rename = "materials")]
     _materials: Option<IgnoredAny>,
     #[serde(rename = "movement")]
     _movement: Option<IgnoredAny>,
+    #[serde(rename = "movements")]
+    _movements: Option<IgnoredAny>,
     #[serde(rename = "player")]
     _player: Option<IgnoredAny>,
     #[serde(rename = "weapons")]
@@ -66,6 +79,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         classes.extend(file.classes);
         models = file.models;
+    }
+    // A game may take the name of a class of the arena game for its own.
+    let arena: GameFile = toml::from_str(ARENA).context("trenchbroom/arena.toml")?;
+    for (name, class) in arena.classes {
+        classes.entry(name).or_insert(class);
     }
     io::stdout().write_all(definitions(&classes, &models).as_bytes())?;
     Ok(())

@@ -3,6 +3,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{ArenaState, ticks};
 use crate::event::Event;
+use crate::per_entity::PerEntity;
+use crate::quake::items::Healths;
 use crate::world_mut::WorldMut;
 
 /// The state of a player in the arena game.
@@ -39,6 +41,13 @@ impl Fighter {
     }
 }
 
+impl Healths for PerEntity<Fighter> {
+    fn health(&mut self, player: EntityId) -> Option<&mut i16> {
+        let fighter = self.get_mut(player).filter(|fighter| fighter.dead == 0)?;
+        Some(&mut fighter.health)
+    }
+}
+
 /// A hit on a player.
 pub(super) struct Hit {
     pub(super) player: EntityId,
@@ -54,6 +63,10 @@ pub(super) fn hurt(state: &mut ArenaState, world: &mut WorldMut<'_>, hit: Hit) {
     let Hit { player, by, means, damage } = hit;
     let living = state.fighters.get_mut(player).filter(|fighter| fighter.dead == 0);
     let Some(fighter) = living.filter(|fighter| damage > 0 && !fighter.protected) else { return };
+    let damage = state.items.0.as_mut().map_or(damage, |items| items.damage(player, by, damage));
+    if damage == 0 {
+        return;
+    }
     fighter.health = fighter.health.saturating_sub(damage);
     world.emit(Event::Hurt { player, by, damage: damage.unsigned_abs() });
     if fighter.health > 0 {
@@ -63,6 +76,9 @@ pub(super) fn hurt(state: &mut ArenaState, world: &mut WorldMut<'_>, hit: Hit) {
     world.emit(Event::Died { player, by, means });
     if let Some(killer) = state.fighters.get_mut(by) {
         killer.score = killer.score.saturating_add(if by == player { -1 } else { 1 });
+    }
+    if let Some(items) = &mut state.items.0 {
+        items.died(world, player);
     }
     // This call fails if the player waits for a free place, because the player is then out of the
     // world already.

@@ -8,6 +8,7 @@ use super::fighter::{Hit, hurt};
 use super::{ArenaState, ticks};
 use crate::event::Event;
 use crate::game_file::{Ray, Thrown, Weapon, WeaponKey, WeaponKind};
+use crate::quake::items::Ammunition;
 use crate::world_mut::WorldMut;
 
 /// Height of the eyes above the centre of the box, and half of the box's height, of a player of the
@@ -61,6 +62,10 @@ pub(super) fn fire(
     } else {
         let weapons = Arc::clone(world.game_file().weapons());
         let Weapon { refire_seconds, kind } = weapons.of_key(key);
+        let items = state.items.0.as_mut();
+        if items.is_some_and(|items| !items.spend(player, ammunition(kind))) {
+            return;
+        }
         match kind {
             WeaponKind::Ray(weapon) => ray(state, world, &aim, weapon),
             WeaponKind::Rocket(weapon) => {
@@ -76,6 +81,14 @@ pub(super) fn fire(
     };
     if let Some(fighter) = state.fighters.get_mut(player) {
         fighter.reload = ticks(world, reload);
+    }
+}
+
+/// The kinds of ammunition that a weapon fires, where the map has any of them.
+fn ammunition(weapon: &WeaponKind) -> &'static [Ammunition] {
+    match weapon {
+        WeaponKind::Ray(_) => &[Ammunition::Shells, Ammunition::Nails, Ammunition::Cells],
+        WeaponKind::Rocket(_) | WeaponKind::Grenade(_) => &[Ammunition::Rockets],
     }
 }
 

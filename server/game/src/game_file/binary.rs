@@ -13,11 +13,15 @@ use toml::Spanned;
 
 use super::raw_weapon::{Kind, RawWeapon};
 use super::weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind, Weapons};
-use super::{GameFile, player};
+use super::{GameFile, ItemRules, player};
 
 /// The place that errors name for every number in binary form, because there is no text to point
 /// at.
 const NOWHERE: Range<usize> = 0..0;
+
+/// What follows the numbers of a file whose weapons need no ammunition. Nothing follows them where it is
+/// as usual, so that these files have the bytes that they had before there was ammunition.
+const NO_AMMUNITION: [u8; 1] = [1];
 
 /// The content of a file except its bundle.
 #[derive(Encode, Decode)]
@@ -59,7 +63,12 @@ impl GameFile {
             classes: classes.collect(),
         };
         // Plain numbers and texts always have an encoding.
-        bincode::encode_to_vec(binary, bincode::config::standard()).unwrap_or_default()
+        let mut bytes =
+            bincode::encode_to_vec(binary, bincode::config::standard()).unwrap_or_default();
+        if !self.items.ammunition {
+            bytes.extend(NO_AMMUNITION);
+        }
+        bytes
     }
 
     /// Makes a file from its [bundle](GameFile::bundle) and its numbers, without parsing the text.
@@ -73,9 +82,11 @@ impl GameFile {
         let wire = bincode::config::standard().with_limit::<MAX_GAME_DATA>();
         let read = bincode::decode_from_slice::<Binary, _>(numbers, wire);
         let (binary, used) = read.map_err(|error| refused(error.to_string()))?;
-        if used != numbers.len() {
-            return Err(refused("something follows its numbers".into()));
-        }
+        let items = match &numbers[used..] {
+            [] => ItemRules::default(),
+            rest if rest == NO_AMMUNITION => ItemRules { ammunition: false },
+            _ => return Err(refused("something follows its numbers".into())),
+        };
         let Binary { health, respawn_seconds, weapons, classes } = binary;
         let player = player::RawPlayer::of(number(health), number(respawn_seconds));
         let keys = ["fire", "rocket", "grenade"].map(str::to_owned);
@@ -94,6 +105,7 @@ impl GameFile {
         Ok(Self {
             classes: Arc::new(classes.into_iter().map(class).collect::<Result<_, _>>()?),
             player: player.parameters("")?,
+            items,
             // The map holds the sizes that it was compiled for, so there is nothing to check.
             size: None,
             weapons: Arc::new(Weapons::read(raw, data.models(), "")?),
@@ -181,10 +193,13 @@ mod tests {
 
     #[test]
     fn a_file_is_the_same_without_its_text_being_read() {
-        for file in [file(), GameFile::default(), GameFile::parse("[player]\n").unwrap()] {
+        let free = GameFile::parse("[items]\nammunition = false").unwrap();
+        assert!(!free.items().ammunition);
+        for file in [file(), free, GameFile::default(), GameFile::parse("[player]\n").unwrap()] {
             let again = GameFile::from_binary(file.bundle(), &file.to_binary()).unwrap();
             assert_eq!((again.text(), again.hash()), (file.text(), file.hash()));
             assert_eq!((again.movement(), again.player()), (file.movement(), file.player()));
+            assert_eq!(again.items(), file.items());
             assert_eq!((again.weapons(), again.classes()), (file.weapons(), file.classes()));
             let names = |file: &GameFile| {
                 file.models().iter().map(|model| model.name().to_owned()).collect::<Vec<_>>()
