@@ -115,9 +115,9 @@ impl Predictor {
 
     /// The motion of a player after a tick of `seconds` with `command`. `others` are the other
     /// bodies when the tick begins, without the player. `own` names those of `others` that the
-    /// player has set in motion, and `spins` are the known angular velocities of kinematic bodies in
-    /// radians per second, which are zero for others. `movement` are the server's sets of parameters, of which the motion
-    /// names one, and `layers` are the player's.
+    /// player has set in motion, and `spins` are the known angular velocities of kinematic bodies, in
+    /// radians per second, which are zero for others. `movement` are the server's sets of parameters,
+    /// of which the motion names one, and `layers` are the player's.
     ///
     /// The motion is not changed if the tick is not above 0 seconds or is longer than 1 second, if
     /// a parameter is out of its range, or if the motion is not valid ([`PlayerMotion::is_sound`]).
