@@ -25,13 +25,14 @@ fn a_closed_pipe_is_not_an_error() {
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 
-/// A map with two doors, a misspelt class of brushes, and a target that no entity has.
+/// A map with two gates that nobody handles, a misspelt class of brushes, and a target that no entity
+/// has.
 fn map_with_mistakes() -> String {
-    let door = "{\n\"classname\" \"func_door\"\n}\n";
+    let gate = "{\n\"classname\" \"func_gate\"\n}\n";
     let teleporter =
         format!("{{\n\"classname\" \"trigger_teleprot\"\n\"target\" \"hall2\"\n{CUBE}}}\n");
     let hall = "{\n\"classname\" \"info_teleport_destination\"\n\"targetname\" \"hall\"\n}\n";
-    map(CUBE) + door + &teleporter + hall + door
+    map(CUBE) + gate + &teleporter + hall + gate
 }
 
 #[test]
@@ -42,7 +43,7 @@ fn classes_that_nobody_handles_are_told_with_their_lines() {
     let warnings = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{warnings}");
     for told in [
-        "doors.map:12: nobody handles the class func_door, so 2 entities do nothing; a game",
+        "doors.map:12: nobody handles the class func_gate, so 2 entities do nothing; a game",
         "doors.map:15: nobody handles the class trigger_teleprot, so 1 entity does nothing, and \
          brushes of it stop nothing; did you mean trigger_teleport?",
         "doors.map:15: the key target of a trigger_teleprot is \"hall2\", but no entity has that \
@@ -56,7 +57,7 @@ fn classes_that_nobody_handles_are_told_with_their_lines() {
     for file in [&source, &world] {
         let text = done(&["info", file, "--json"], "");
         let info: Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(info["classes"]["func_door"], 2);
+        assert_eq!(info["classes"]["func_gate"], 2);
         let found = info["entity_faults"].as_array().expect("a list").clone();
         let of = |fault: &Value| {
             [&fault["class"], &fault["count"], &fault["nearest"]].map(Value::to_string)
@@ -67,14 +68,14 @@ fn classes_that_nobody_handles_are_told_with_their_lines() {
     assert_eq!((faults[0].len(), &faults[0]), (3, &faults[1]));
 
     let message = refused(&["compile", &source, "--strict"], "", 1);
-    assert!(message.contains("doors.map:12: nobody handles the class func_door"), "{message}");
+    assert!(message.contains("doors.map:12: nobody handles the class func_gate"), "{message}");
 }
 
 #[test]
 fn a_game_names_the_classes_that_it_handles() {
     let folder = Folder::new("own-classes");
     let source = folder.file("doors.map", &map_with_mistakes());
-    let text = "[classes.func_door]\nbrushes = true\n[classes.trigger_teleprot]\nbrushes = true\n";
+    let text = "[classes.func_gate]\nbrushes = true\n[classes.trigger_teleprot]\nbrushes = true\n";
     let game = folder.file("game.toml", text);
     let told = done(&["info", &source, "--game", &game, "--json"], "");
     let info: Value = serde_json::from_str(&told).expect("JSON");

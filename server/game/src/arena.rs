@@ -9,10 +9,13 @@
 //! numbers are in the match's `game.toml` (`GameFile`).
 //!
 //! In a map with [items](crate::quake::items) players pick them up. Where the map has ammunition, a ray
-//! takes a shell, a nail or a cell, and a rocket or a grenade takes a rocket.
+//! takes a shell, a nail or a cell, and a rocket or a grenade takes a rocket. Doors, lifts, trains,
+//! buttons and triggers of the map play as in Quake (`map_entities`).
 
 mod blast;
 mod fighter;
+mod map_entities;
+mod state;
 mod weapons;
 
 use obsp::Map;
@@ -20,17 +23,15 @@ use obsp::model::Model;
 use obsp_proto::control::Vitals;
 use obsp_proto::schema::Action;
 use obsp_sim::{Buttons, Command, EntityId, World};
-use serde::{Deserialize, Serialize};
 
 use self::fighter::Fighter;
-use self::weapons::Shot;
+pub use self::state::ArenaState;
 use crate::actions;
 use crate::game::{Game, Respawn};
 use crate::game_file::GameFile;
-use crate::per_entity::PerEntity;
 use crate::quake::items::{self, Items};
 use crate::replicated::{Replicated, Subject, Values};
-use crate::tail::Tail;
+use crate::volumes::VolumeId;
 use crate::world_mut::WorldMut;
 
 /// The arena game.
@@ -56,22 +57,6 @@ use crate::world_mut::WorldMut;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arena;
 
-/// The state of the arena game: the players as fighters, the missiles that they have thrown, and the
-/// items of a map that has any.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct ArenaState {
-    fighters: PerEntity<Fighter>,
-    shots: PerEntity<Shot>,
-    items: Tail<Items>,
-}
-
-impl ArenaState {
-    /// The items of the match; `None` if its map has none.
-    pub fn items(&self) -> Option<&Items> {
-        self.items.0.as_ref()
-    }
-}
-
 impl Game for Arena {
     type State = ArenaState;
 
@@ -80,7 +65,12 @@ impl Game for Arena {
     }
 
     fn classes(&self) -> Vec<String> {
-        items::CLASSES.map(String::from).into()
+        let items = items::CLASSES.map(String::from);
+        map_entities::classes().into_iter().chain(items).collect()
+    }
+
+    fn brush_models(&self, map: &Map) -> Vec<Model> {
+        map_entities::brush_models(map)
     }
 
     fn models_on(&self, map: &Map, file: &GameFile) -> Vec<Model> {
@@ -94,19 +84,21 @@ impl Game for Arena {
     }
 
     fn set_up(&self, world: &mut WorldMut<'_>) -> ArenaState {
-        ArenaState { items: Tail(Items::set_up(world)), ..ArenaState::default() }
+        // Items drop on lifts and doors, so these come first.
+        let movers = map_entities::set_up(world);
+        ArenaState::of(movers, Items::set_up(world))
     }
 
     fn joined(&self, state: &mut ArenaState, world: &mut WorldMut<'_>, player: EntityId) {
         state.fighters.insert(player, Fighter::new(world.game_file().player().health));
-        if let Some(items) = &mut state.items.0 {
+        if let Some(items) = state.map.items_mut() {
             items.joined(player);
         }
     }
 
     fn left(&self, state: &mut ArenaState, _: &mut WorldMut<'_>, player: EntityId) {
         state.fighters.remove(player);
-        if let Some(items) = &mut state.items.0 {
+        if let Some(items) = state.map.items_mut() {
             items.left(player);
         }
     }
@@ -147,14 +139,27 @@ impl Game for Arena {
         }
     }
 
+    fn entered(
+        &self,
+        state: &mut ArenaState,
+        _: &mut WorldMut<'_>,
+        volume: VolumeId,
+        entity: EntityId,
+    ) {
+        if let Some(movers) = state.map.movers_mut() {
+            movers.entered(volume, entity);
+        }
+    }
+
     fn tick(&self, state: &mut ArenaState, world: &mut WorldMut<'_>) {
-        if let Some(items) = &mut state.items.0 {
+        map_entities::tick(state, world);
+        if let Some(items) = state.map.items_mut() {
             items.tick(world, &mut state.fighters);
         }
     }
 
     fn values(&self, state: &ArenaState, world: &World, of: Subject, values: &mut Values<'_>) {
-        if let Some(items) = &state.items.0 {
+        if let Some(items) = state.items() {
             items.values(world, of, values);
         }
     }

@@ -1,6 +1,395 @@
-//! Families of Quake's map entities, which any game can use. Each family has a file and works by the
-//! operations of [`WorldMut`](crate::WorldMut) alone: a game asks for the families that it wants.
+//! The entities of Quake's maps, in families that any game can use: a map plays as it is drawn. They
+//! work by the operations of [`WorldMut`](crate::WorldMut) alone. [`items`] has what players pick up.
+//! The rest of this page is about what moves, and what sets others off.
 //!
-//! `items` has what players pick up.
+//! A game asks for the [families](Family) that it wants, and calls [`Entities`] from its own methods:
+//! [`brush_models`] for the models, [`Entities::set_up`], [`Entities::entered`],
+//! [`Entities::damaged`], and once in each tick [`Entities::tick`], which returns what the game has
+//! to do itself (an [`Effect`]), because health and messages are the game's.
+//!
+//! Doors, plats, buttons and trains are kinematic bodies made of their brushes (`motion`). They move
+//! by Quake's formulas and under the guard: a mover pushes what has room, and stops where something
+//! has none. Its family then decides whether it turns back or waits. Whatever sets off another
+//! entity does so by the names in its keys (`targets`). The page `maps/ENTITIES.md` has a table of
+//! the classes and of all differences from Quake.
+//!
+//! Everything is plain data, so it is part of a game's state, of saved matches and of recordings.
 
+mod button;
+mod door;
 pub mod items;
+mod keys;
+mod motion;
+mod plat;
+mod targets;
+mod train;
+mod trigger;
+
+#[cfg(test)]
+mod tests;
+
+use glam::DVec3;
+use obsp::geometry::Aabb;
+use obsp::model::Model;
+use obsp::{Map, MapEntity};
+use obsp_sim::{EntityId, MAX_MODELS};
+use serde::{Deserialize, Serialize};
+
+use self::button::Button;
+use self::door::Door;
+use self::motion::Mover;
+use self::plat::Plat;
+use self::targets::{Calls, Pending, Wires};
+use self::train::Train;
+use self::trigger::Trigger;
+use crate::volumes::VolumeId;
+use crate::world_mut::WorldMut;
+
+/// Quake's flag of an entity that is left out of a deathmatch.
+const NOT_IN_DEATHMATCH: u32 = 2048;
+
+/// The number of models that are left for the models of a game itself.
+const OWN_MODELS: usize = 32;
+
+/// A family of entities that a game may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// `func_door`: doors that slide, alone or as a group.
+    Doors,
+    /// `func_plat`: lifts that wait below.
+    Plats,
+    /// `func_button`: buttons that are pressed or shot.
+    Buttons,
+    /// `func_train` with its `path_corner`s.
+    Trains,
+    /// `trigger_multiple`, `trigger_once`, `trigger_relay`, `trigger_counter` and `trigger_hurt`.
+    Triggers,
+}
+
+impl Family {
+    /// All families.
+    pub const ALL: &[Self] =
+        &[Self::Doors, Self::Plats, Self::Buttons, Self::Trains, Self::Triggers];
+
+    /// The classes of the family.
+    pub const fn classes(self) -> &'static [&'static str] {
+        match self {
+            Self::Doors => &["func_door"],
+            Self::Plats => &["func_plat"],
+            Self::Buttons => &["func_button"],
+            Self::Trains => &["func_train", "path_corner"],
+            Self::Triggers => &[
+                "trigger_multiple",
+                "trigger_once",
+                "trigger_relay",
+                "trigger_counter",
+                "trigger_hurt",
+            ],
+        }
+    }
+
+    /// Whether entities of the family are bodies, made of their brushes.
+    const fn moves(self) -> bool {
+        !matches!(self, Self::Triggers)
+    }
+
+    /// The family in `families` that plays an entity; `None` if none does, or if the entity is left
+    /// out of a deathmatch.
+    fn of(entity: &MapEntity, families: &[Self]) -> Option<Self> {
+        let handles = |family: &&Self| family.classes().contains(&entity.classname());
+        let plays = keys::flags(entity) & NOT_IN_DEATHMATCH == 0;
+        families.iter().find(handles).copied().filter(|_| plays)
+    }
+}
+
+/// The classes of some families, for [`Game::classes`](crate::Game::classes).
+pub fn classes(families: &[Family]) -> Vec<String> {
+    families.iter().flat_map(|family| family.classes()).map(|class| (*class).to_owned()).collect()
+}
+
+/// The models of the entities that some families move, for
+/// [`Game::brush_models`](crate::Game::brush_models). If a map has more than a match has room for,
+/// those of the last entities are left out. So is an entity whose brushes are no model.
+pub fn brush_models(map: &Map, families: &[Family]) -> Vec<Model> {
+    let moves = |entity: &&MapEntity| Family::of(entity, families).is_some_and(Family::moves);
+    let mut models: Vec<Model> = Vec::new();
+    for entity in map.entities().iter().filter(moves) {
+        let Ok(model) = map.model_of(entity) else { continue };
+        // Two entities that are the same in every key and brush have one model.
+        let is_new = models.iter().all(|known| known.name() != model.name());
+        if is_new && models.len() < MAX_MODELS - OWN_MODELS {
+            models.push(model);
+        }
+    }
+    models
+}
+
+/// Something that the families leave to the game.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// A player is hurt.
+    Hurt {
+        /// The player.
+        player: EntityId,
+        /// Points of health, above zero.
+        damage: i16,
+        /// The class of the entity that hurts the player.
+        means: &'static str,
+    },
+    /// An entity with a `message` was set off.
+    Message {
+        /// The player who set it off, if one did.
+        player: Option<EntityId>,
+        /// The message.
+        line: String,
+    },
+}
+
+/// The entities of a map as the families play them.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use obsp_game::quake::{self, Effect, Entities, Family};
+/// use obsp_game::{Game, Match, RunningMatch, VolumeId, WorldMut};
+/// use obsp_sim::{Config, EntityId};
+///
+/// /// A game with doors and their triggers, in which nothing is hurt.
+/// #[derive(Clone, Debug)]
+/// struct Doors;
+///
+/// const FAMILIES: &[Family] = &[Family::Doors, Family::Triggers];
+///
+/// impl Game for Doors {
+///     type State = Entities;
+///
+///     fn classes(&self) -> Vec<String> {
+///         quake::classes(FAMILIES)
+///     }
+///
+///     fn brush_models(&self, map: &obsp::Map) -> Vec<obsp::model::Model> {
+///         quake::brush_models(map, FAMILIES)
+///     }
+///
+///     fn set_up(&self, world: &mut WorldMut<'_>) -> Entities {
+///         Entities::set_up(world, FAMILIES)
+///     }
+///
+///     fn entered(&self, state: &mut Entities, _: &mut WorldMut<'_>, volume: VolumeId, by: EntityId) {
+///         state.entered(volume, by);
+///     }
+///
+///     fn tick(&self, state: &mut Entities, world: &mut WorldMut<'_>) {
+///         for effect in state.tick(world) {
+///             if let Effect::Message { line, .. } = effect {
+///                 world.announce(line);
+///             }
+///         }
+///     }
+/// }
+///
+/// let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
+/// let mut game = Match::new(Doors, map, Config::default())?;
+/// game.step(&[]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Entities {
+    list: Vec<Entity>,
+    /// Targets that are set off later.
+    pending: Vec<Pending>,
+    /// What has come into a volume since the last tick.
+    entered: Vec<(VolumeId, EntityId)>,
+    /// The entities that were damaged since the last tick: index, points, and by whom.
+    damaged: Vec<(u32, i32, EntityId)>,
+}
+
+/// An entity that a family plays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Entity {
+    wires: Wires,
+    class: Class,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Class {
+    Door(Door),
+    Plat(Plat),
+    Button(Button),
+    Train(Train),
+    Trigger(Trigger),
+    /// It was removed by a `killtarget`, or has done what it does once.
+    Gone,
+}
+
+impl Class {
+    fn mover(&self) -> Option<&Mover> {
+        match self {
+            Self::Door(door) => Some(&door.mover),
+            Self::Plat(plat) => Some(&plat.mover),
+            Self::Button(button) => Some(&button.mover),
+            Self::Train(train) => Some(&train.mover),
+            Self::Trigger(_) | Self::Gone => None,
+        }
+    }
+}
+
+impl Entities {
+    /// Spawns the entities of the world's map that `families` play. A body that stands where a mover
+    /// is drawn is moved to the nearest free place.
+    pub fn set_up(world: &mut WorldMut<'_>, families: &[Family]) -> Self {
+        let map = std::sync::Arc::clone(world.map());
+        let mut all = Self::default();
+        for entity in map.entities() {
+            let class = match Family::of(entity, families) {
+                Some(Family::Doors) => Door::spawn(world, entity).map(Class::Door),
+                Some(Family::Plats) => Plat::spawn(world, entity).map(Class::Plat),
+                Some(Family::Buttons) => Button::spawn(world, entity).map(Class::Button),
+                Some(Family::Trains) => Train::spawn(world, &map, entity).map(Class::Train),
+                Some(Family::Triggers) => Trigger::new(world, entity).map(Class::Trigger),
+                None => None,
+            };
+            if let Some(class) = class {
+                all.list.push(Entity { wires: Wires::of(world, entity), class });
+            }
+        }
+        door::link(&mut all.list, world);
+        all
+    }
+
+    /// Whether the map has no entity that the families play.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The bodies of all movers, in the order of the map.
+    pub fn movers(&self) -> impl Iterator<Item = EntityId> {
+        self.list.iter().filter_map(|entity| Some(entity.class.mover()?.body))
+    }
+
+    /// Notes that an entity has entered a volume, for
+    /// [`Game::entered`](crate::Game::entered). A game's own volumes do not matter here.
+    pub fn entered(&mut self, volume: VolumeId, entity: EntityId) {
+        let is_own = |own: &Entity| match &own.class {
+            Class::Trigger(trigger) => trigger.volume == Some(volume),
+            _ => false,
+        };
+        if self.list.iter().any(is_own) {
+            self.entered.push((volume, entity));
+        }
+    }
+
+    /// Notes that `by` has damaged an entity: doors, buttons and triggers with `health` are set off
+    /// by that.
+    pub fn damaged(&mut self, entity: EntityId, points: i16, by: EntityId) {
+        let is_hit = |own: &Entity| own.class.mover().is_some_and(|mover| mover.body == entity);
+        if let Some(at) = self.list.iter().position(is_hit) {
+            self.damaged.push((at as u32, points.into(), by));
+        }
+    }
+
+    /// Notes that `by` has fired a ray from one point to another, which sets off the triggers with
+    /// `health` on its way.
+    pub fn ray(&mut self, [from, to]: [DVec3; 2], points: i16, by: EntityId) {
+        for (at, entity) in (0..).zip(&self.list) {
+            if matches!(&entity.class, Class::Trigger(own) if own.is_met_by(from, to)) {
+                self.damaged.push((at, points.into(), by));
+            }
+        }
+    }
+
+    /// Notes an explosion, which damages all that it reaches by its share of `points`.
+    pub fn blast(
+        &mut self,
+        world: &WorldMut<'_>,
+        at: DVec3,
+        radius: f64,
+        points: f64,
+        by: EntityId,
+    ) {
+        let reach = |bounds: Aabb| at.distance(at.clamp(bounds.min, bounds.max));
+        for (index, entity) in (0..).zip(&self.list) {
+            let bounds = match &entity.class {
+                Class::Trigger(trigger) => trigger.shootable(),
+                class => class.mover().and_then(|mover| world.bounds_of(mover.body)),
+            };
+            let share = bounds.map_or(0.0, |bounds| 1.0 - reach(bounds) / radius);
+            if share > 0.0 {
+                self.damaged.push((index, (points * share) as i32, by));
+            }
+        }
+    }
+
+    /// Sets off all entities of this name, as if a player had used something that targets them.
+    pub fn set_off(
+        &mut self,
+        world: &mut WorldMut<'_>,
+        name: &str,
+        by: Option<EntityId>,
+    ) -> Vec<Effect> {
+        let mut calls = Calls::default();
+        targets::use_all(&mut self.list, name, by, world, &mut calls);
+        self.follow(world, &mut calls);
+        calls.effects
+    }
+
+    /// Sets off the entity of a mover's body, as if something that targets it had been used: a door
+    /// opens, a button goes in, a lift goes to its other end, and a train starts.
+    pub fn set_off_body(
+        &mut self,
+        world: &mut WorldMut<'_>,
+        body: EntityId,
+        by: Option<EntityId>,
+    ) -> Vec<Effect> {
+        let is_it = |own: &Entity| own.class.mover().is_some_and(|mover| mover.body == body);
+        let mut calls = Calls::default();
+        let Some(at) = self.list.iter().position(is_it) else { return calls.effects };
+        targets::use_one(&mut self.list, at, by, world, &mut calls);
+        self.follow(world, &mut calls);
+        calls.effects
+    }
+
+    /// Plays a tick, after all bodies have moved.
+    pub fn tick(&mut self, world: &mut WorldMut<'_>) -> Vec<Effect> {
+        let mut calls = Calls::default();
+        for at in 0..self.list.len() {
+            let used = match &mut self.list[at].class {
+                Class::Door(door) => door.tick(at, world, &mut calls),
+                Class::Plat(plat) => plat.tick(world, &mut calls),
+                Class::Button(button) => button.tick(at, world, &mut calls),
+                Class::Train(train) => train.tick(world, &mut calls),
+                Class::Trigger(trigger) => trigger.tick(world, &self.entered, &mut calls),
+                Class::Gone => None,
+            };
+            if let Some(by) = used {
+                targets::use_one(&mut self.list, at, by, world, &mut calls);
+            }
+        }
+        self.entered.clear();
+        for (at, points, by) in std::mem::take(&mut self.damaged) {
+            let at = at as usize;
+            let broken = match self.list.get_mut(at).map(|entity| &mut entity.class) {
+                Some(Class::Door(door)) => {
+                    let leader = door.leader as usize;
+                    door::damage(&mut self.list, leader, points)
+                }
+                Some(Class::Button(button)) => button.damage(points),
+                Some(Class::Trigger(trigger)) => trigger.damage(points),
+                _ => false,
+            };
+            if broken {
+                targets::use_one(&mut self.list, at, Some(by), world, &mut calls);
+            }
+        }
+        for pending in targets::due(&mut self.pending) {
+            targets::call(&mut self.list, &pending, world, &mut calls);
+        }
+        self.follow(world, &mut calls);
+        calls.effects
+    }
+
+    /// Fires the targets of everything that was set off, and of what that sets off.
+    fn follow(&mut self, world: &mut WorldMut<'_>, calls: &mut Calls) {
+        targets::follow(&mut self.list, &mut self.pending, world, calls);
+    }
+}

@@ -3,6 +3,8 @@
 
 mod chat;
 mod flags;
+mod mover_table;
+mod movers;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

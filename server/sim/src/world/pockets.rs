@@ -71,7 +71,8 @@ impl World {
         Ok(id)
     }
 
-    /// Gives a kinematic body another pocket, or none.
+    /// Gives a kinematic body another pocket, or none. The body may be intangible: so a door that
+    /// touches another gets its layers and its pocket before [`World::place`] makes it solid.
     ///
     /// # Errors
     /// [`PlaceError::NoRoom`] if the body is in the world outside of the new pocket;
@@ -81,8 +82,12 @@ impl World {
         let pocket = pocket.as_ref().map(checked).transpose()?;
         let entity = self.entities.find(id).filter(|entity| entity.is_kinematic());
         let entity = entity.ok_or(PlaceError::NoSuchEntity)?;
-        let placement = entity.placement().ok_or(PlaceError::NoSuchEntity)?;
-        if self.space().overlaps_at(placement, Seeker::of(entity).with_pocket(pocket)) {
+        if entity.is_in_limbo() {
+            return Err(PlaceError::NoSuchEntity);
+        }
+        let seeker = Seeker::of(entity).with_pocket(pocket);
+        let overlaps = |placement| self.space().overlaps_at(placement, seeker);
+        if entity.placement().is_some_and(overlaps) {
             return Err(PlaceError::NoRoom);
         }
         if let Some(entity) = self.entities.find_mut(id) {

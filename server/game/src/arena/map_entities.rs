@@ -1,0 +1,39 @@
+//! What moves and what sets others off in the arena game: the families that it plays, and what their
+//! effects do.
+
+use obsp::Map;
+use obsp::model::Model;
+
+use super::ArenaState;
+use super::fighter::{Hit, hurt};
+use crate::quake::{self, Effect, Entities, Family};
+use crate::world_mut::WorldMut;
+
+/// The families that the arena plays, beside the items.
+const FAMILIES: &[Family] = Family::ALL;
+
+pub(super) fn classes() -> Vec<String> {
+    quake::classes(FAMILIES)
+}
+
+pub(super) fn brush_models(map: &Map) -> Vec<Model> {
+    quake::brush_models(map, FAMILIES)
+}
+
+pub(super) fn set_up(world: &mut WorldMut<'_>) -> Entities {
+    Entities::set_up(world, FAMILIES)
+}
+
+/// Plays the entities of the map, and hurts the players whom they hurt.
+pub(super) fn tick(state: &mut ArenaState, world: &mut WorldMut<'_>) {
+    let Some(movers) = state.map.movers_mut() else { return };
+    for effect in movers.tick(world) {
+        match effect {
+            // Nobody else scores by it.
+            Effect::Hurt { player, damage, means } => {
+                hurt(state, world, Hit { player, by: player, means, damage });
+            }
+            Effect::Message { line, .. } => world.announce(line),
+        }
+    }
+}

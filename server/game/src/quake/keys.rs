@@ -1,0 +1,133 @@
+//! The keys of an entity, as Quake reads them.
+
+use glam::DVec3;
+use obsp::MapEntity;
+use obsp::geometry::Aabb;
+use obsp_sim::Command;
+
+use crate::world_mut::WorldMut;
+
+/// Heading steps of a degree.
+const STEPS: f64 = 65_536.0 / 360.0;
+
+/// A component of a direction that is smaller than this is zero: the cosine of a right angle.
+const RIGHT_ANGLE: f64 = 1e-9;
+
+/// The most seconds that a key can ask for; a day.
+const MAX_SECONDS: f64 = 86_400.0;
+
+/// The number of a key; `None` if it has none, or zero, which is the same in Quake.
+pub(super) fn number(entity: &MapEntity, key: &str) -> Option<f64> {
+    let number: f64 = entity.get(key)?.trim().parse().ok()?;
+    (number.is_finite() && number != 0.0).then_some(number)
+}
+
+/// The number of a key, if it is above zero, or else a usual one.
+pub(super) fn positive(entity: &MapEntity, key: &str, usual: f64) -> f64 {
+    number(entity, key).filter(|number| *number > 0.0).unwrap_or(usual)
+}
+
+/// The damage of a key, from 0 to 10,000 points.
+pub(super) fn damage(entity: &MapEntity, key: &str, usual: i16) -> i16 {
+    number(entity, key).map_or(usual, |points| points.clamp(0.0, 10_000.0) as i16)
+}
+
+/// The health of an entity that is shot; zero for one that is not.
+pub(super) fn health(entity: &MapEntity) -> i32 {
+    number(entity, "health").map_or(0, |health| health.clamp(0.0, 1e6).ceil() as i32)
+}
+
+/// The `spawnflags`.
+pub(super) fn flags(entity: &MapEntity) -> u32 {
+    number(entity, "spawnflags").map_or(0, |flags| flags as u32)
+}
+
+/// A key in seconds as ticks; `None` for a negative number, which stands for ever.
+pub(super) fn ticks(
+    world: &WorldMut<'_>,
+    entity: &MapEntity,
+    key: &str,
+    usual: f64,
+) -> Option<u32> {
+    let seconds = number(entity, key).unwrap_or(usual);
+    (seconds >= 0.0).then(|| ticks_of(world, seconds))
+}
+
+/// Seconds as ticks, to the nearest.
+pub(super) fn ticks_of(world: &WorldMut<'_>, seconds: f64) -> u32 {
+    (seconds.clamp(0.0, MAX_SECONDS) / world.seconds()).round() as u32
+}
+
+/// The direction of `angles` or `angle`: -1 is up and -2 is down; otherwise it is a heading in
+/// degrees, from +X.
+pub(super) fn direction(entity: &MapEntity) -> DVec3 {
+    let angles = entity.get("angles").map(|angles| {
+        let mut numbers = angles.split_ascii_whitespace().map(|number| number.parse::<f64>());
+        [0; 3].map(|_| numbers.next().and_then(Result::ok).filter(|it| it.is_finite()))
+    });
+    let [pitch, yaw] = match angles {
+        Some([pitch, yaw, _]) => [pitch, yaw].map(Option::unwrap_or_default),
+        None => [0.0, number(entity, "angle").unwrap_or(0.0)],
+    };
+    if pitch == 0.0 && yaw == -1.0 {
+        return DVec3::Z;
+    }
+    if pitch == 0.0 && yaw == -2.0 {
+        return -DVec3::Z;
+    }
+    let yaw = ((yaw % 360.0) * STEPS).round() as i64 as u16;
+    // Quake's pitch is down.
+    let pitch = (-pitch.clamp(-90.0, 90.0) * STEPS).round() as i16;
+    let aim = Command { yaw, pitch, ..Command::default() }.aim();
+    DVec3::from_array(aim.to_array().map(|part| if part.abs() < RIGHT_ANGLE { 0.0 } else { part }))
+}
+
+/// The box around the brushes of an entity, where they are drawn.
+pub(super) fn bounds(entity: &MapEntity) -> Aabb {
+    entity.solids().iter().fold(Aabb::EMPTY, |all, brush| all.union(*brush.bounds()))
+}
+
+/// How far a door or a button of a box slides along a direction: Quake's
+/// `|size · movedir| − lip`.
+pub(super) fn travel(bounds: &Aabb, direction: DVec3, lip: f64) -> DVec3 {
+    let size = bounds.max - bounds.min;
+    direction * (size.dot(direction).abs() - lip)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::entity;
+    use super::*;
+
+    #[test]
+    fn a_direction_is_exact_along_the_axes() {
+        for (key, value, expected) in [
+            ("angle", "0", DVec3::X),
+            ("angle", "90", DVec3::Y),
+            ("angle", "180", -DVec3::X),
+            ("angle", "270", -DVec3::Y),
+            ("angle", "-90", -DVec3::Y),
+            ("angle", "-1", DVec3::Z),
+            ("angle", "-2", -DVec3::Z),
+            ("angles", "0 90 0", DVec3::Y),
+            ("angles", "-90 0 0", DVec3::Z),
+            ("angle", "word", DVec3::X),
+        ] {
+            let found = direction(&entity(&[("classname", "func_door"), (key, value)]));
+            assert!(found.distance(expected) < 1e-12, "{key} {value}: {found}");
+        }
+        let odd = direction(&entity(&[("angle", "45")]));
+        assert!((odd - DVec3::new(0.5_f64.sqrt(), 0.5_f64.sqrt(), 0.0)).length() < 1e-9, "{odd}");
+    }
+
+    #[test]
+    fn a_number_is_finite_and_zero_is_none() {
+        for odd in ["0", "inf", "NaN", "x", ""] {
+            assert_eq!(number(&entity(&[("speed", odd)]), "speed"), None, "{odd}");
+        }
+        assert_eq!(number(&entity(&[("speed", " -2.5 ")]), "speed"), Some(-2.5));
+        assert_eq!(positive(&entity(&[("speed", "-2.5")]), "speed", 100.0), 100.0);
+        assert_eq!(flags(&entity(&[("spawnflags", "-1")])), 0);
+        assert_eq!(flags(&entity(&[("spawnflags", "2049")])), 2049);
+    }
+}

@@ -1,0 +1,160 @@
+//! Targets: whatever sets off another entity does so by the names in its keys, as Quake's
+//! `SUB_UseTargets`.
+
+use std::collections::VecDeque;
+
+use obsp::MapEntity;
+use obsp_sim::EntityId;
+use serde::{Deserialize, Serialize};
+
+use super::{Class, Effect, Entity, door, keys};
+use crate::world_mut::WorldMut;
+
+/// The most entities that fire in one tick. Relays that set each other off would go on for ever; the
+/// rest of them fires in the next tick.
+const MOST: usize = 1024;
+
+/// The most entities that wait to fire. Without a limit, relays that set several others off would
+/// become more in every tick. The rest of them does not fire.
+const MOST_PENDING: usize = 4096;
+
+/// The keys that say what an entity sets off, and what sets it off.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Wires {
+    pub(super) targetname: String,
+    pub(super) target: String,
+    killtarget: String,
+    message: String,
+    /// Ticks until the targets are set off.
+    delay: u32,
+}
+
+/// An entity whose targets are set off later.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Pending {
+    ticks: u32,
+    wires: Wires,
+    by: Option<EntityId>,
+}
+
+/// What happens in a tick.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    /// The entities that fire their targets, and the player who set them off.
+    pub(super) fired: VecDeque<(usize, Option<EntityId>)>,
+    pub(super) effects: Vec<Effect>,
+}
+
+impl Wires {
+    pub(super) fn of(world: &WorldMut<'_>, entity: &MapEntity) -> Self {
+        let text = |key| entity.get(key).unwrap_or_default().to_owned();
+        // A door shows its message to the player who touches it, and not when it opens.
+        let speaks = entity.classname() != "func_door";
+        Self {
+            targetname: text("targetname"),
+            target: text("target"),
+            killtarget: text("killtarget"),
+            message: if speaks { text("message") } else { String::new() },
+            delay: keys::ticks(world, entity, "delay", 0.0).unwrap_or(0),
+        }
+    }
+
+    pub(super) fn is_targeted(entity: &MapEntity) -> bool {
+        entity.get("targetname").is_some_and(|name| !name.is_empty())
+    }
+}
+
+/// Takes the pending targets out of the list whose time has come.
+pub(super) fn due(pending: &mut Vec<Pending>) -> Vec<Pending> {
+    pending.iter_mut().for_each(|pending| pending.ticks = pending.ticks.saturating_sub(1));
+    let (due, later) = std::mem::take(pending).into_iter().partition(|it| it.ticks == 0);
+    *pending = later;
+    due
+}
+
+/// Fires the targets of everything in `calls`, and of what that sets off.
+pub(super) fn follow(
+    list: &mut [Entity],
+    pending: &mut Vec<Pending>,
+    world: &mut WorldMut<'_>,
+    calls: &mut Calls,
+) {
+    let mut number = 0;
+    while let Some((at, by)) = calls.fired.pop_front() {
+        let Some(wires) = list.get(at).map(|entity| entity.wires.clone()) else { continue };
+        number += 1;
+        let ticks = if number > MOST { wires.delay.max(1) } else { wires.delay };
+        let pending_call = Pending { ticks, wires, by };
+        match ticks {
+            0 => call(list, &pending_call, world, calls),
+            _ if pending.len() < MOST_PENDING => pending.push(pending_call),
+            _ => {}
+        }
+    }
+}
+
+/// Shows the message of an entity, removes what its `killtarget` names, or else sets off what its
+/// `target` names: one with a `killtarget` sets nothing off, as in Quake.
+pub(super) fn call(
+    list: &mut [Entity],
+    Pending { wires, by, .. }: &Pending,
+    world: &mut WorldMut<'_>,
+    calls: &mut Calls,
+) {
+    if !wires.message.is_empty() {
+        calls.effects.push(Effect::Message { player: *by, line: wires.message.clone() });
+    }
+    if !wires.killtarget.is_empty() {
+        for entity in list.iter_mut().filter(|it| it.wires.targetname == wires.killtarget) {
+            if let Some(mover) = entity.class.mover() {
+                // The body is there as long as the entity is.
+                let _ = world.remove(mover.body);
+            }
+            entity.class = Class::Gone;
+        }
+    } else if !wires.target.is_empty() {
+        use_all(list, &wires.target, *by, world, calls);
+    }
+}
+
+/// Sets off all entities of a name.
+pub(super) fn use_all(
+    list: &mut [Entity],
+    name: &str,
+    by: Option<EntityId>,
+    world: &mut WorldMut<'_>,
+    calls: &mut Calls,
+) {
+    for at in 0..list.len() {
+        if list[at].wires.targetname == name {
+            use_one(list, at, by, world, calls);
+        }
+    }
+}
+
+/// Sets off one entity.
+pub(super) fn use_one(
+    list: &mut [Entity],
+    at: usize,
+    by: Option<EntityId>,
+    world: &mut WorldMut<'_>,
+    calls: &mut Calls,
+) {
+    let Some(entity) = list.get_mut(at) else { return };
+    match &mut entity.class {
+        Class::Door(door) => {
+            let leader = door.leader as usize;
+            door::open(list, leader, by, world, calls);
+        }
+        Class::Plat(plat) => plat.set_off(world),
+        Class::Button(button) => button.press(world, by),
+        Class::Train(train) => train.set_off(),
+        Class::Trigger(trigger) => {
+            let fires = trigger.set_off(by, calls);
+            if fires {
+                calls.fired.push_back((at, by));
+            }
+        }
+        Class::Gone => {}
+    }
+}
