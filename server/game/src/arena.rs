@@ -85,20 +85,20 @@ impl Game for Arena {
 
     fn set_up(&self, world: &mut WorldMut<'_>) -> ArenaState {
         // Items drop on lifts and doors, so these come first.
-        let movers = map_entities::set_up(world);
-        ArenaState::of(movers, Items::set_up(world))
+        let entities = map_entities::set_up(world);
+        ArenaState { entities, items: Items::set_up(world), ..ArenaState::default() }
     }
 
     fn joined(&self, state: &mut ArenaState, world: &mut WorldMut<'_>, player: EntityId) {
         state.fighters.insert(player, Fighter::new(world.game_file().player().health));
-        if let Some(items) = state.map.items_mut() {
+        if let Some(items) = &mut state.items {
             items.joined(player);
         }
     }
 
     fn left(&self, state: &mut ArenaState, _: &mut WorldMut<'_>, player: EntityId) {
         state.fighters.remove(player);
-        if let Some(items) = state.map.items_mut() {
+        if let Some(items) = &mut state.items {
             items.left(player);
         }
     }
@@ -146,14 +146,12 @@ impl Game for Arena {
         volume: VolumeId,
         entity: EntityId,
     ) {
-        if let Some(movers) = state.map.movers_mut() {
-            movers.entered(volume, entity);
-        }
+        state.entities.entered(volume, entity);
     }
 
     fn tick(&self, state: &mut ArenaState, world: &mut WorldMut<'_>) {
         map_entities::tick(state, world);
-        if let Some(items) = state.map.items_mut() {
+        if let Some(items) = &mut state.items {
             items.tick(world, &mut state.fighters);
         }
     }

@@ -34,7 +34,6 @@ mod replicated;
 mod running;
 mod save;
 mod sensors;
-mod tail;
 mod volumes;
 mod with_file;
 mod world_mut;

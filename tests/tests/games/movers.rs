@@ -14,7 +14,7 @@ use obsp_sim::audit::{Audit, Passages};
 use obsp_sim::{Config, EntityId, PlayerKind};
 use tests::harness::{Random, Wanderer, compile, foreign_map};
 
-use crate::mover_table::expected;
+use crate::mover_table::{Row, expected};
 
 const RATE: u32 = 60;
 
@@ -72,7 +72,8 @@ fn movers_of_real_maps_move_by_the_formulas() {
         let mut arrived = vec![None; movers.len()];
         for (mover, row) in expected.iter().enumerate() {
             let at = lowest(&game, mover);
-            assert!(at.distance(row.rest) < 1.0, "{name}: {row:?} rests at {at}");
+            let Row { class, rest, .. } = row;
+            assert!(at.distance(*rest) < 1.0, "{name}: a {class} rests at {at}, not at {rest}");
         }
         let longest = expected.iter().map(|row| row.seconds).fold(0.0, f64::max);
         for tick in 1..(longest * f64::from(RATE)) as u64 + 10 {
@@ -117,7 +118,7 @@ impl Visited {
             Wanderer::new(id, Random::new(100 + u64::from(number)))
         };
         let wanderers = (0..players).map(join).collect();
-        let movers = game.state().movers().map_or(0, |movers| movers.movers().count());
+        let movers = game.state().entities().movers().count();
         let (moved, places) = (vec![0; movers], vec![DVec3::ZERO; movers]);
         let random = Random::new(11);
         Self { game, audit, passages, wanderers, random, moved, places }
@@ -125,7 +126,7 @@ impl Visited {
 
     /// Puts a player on or beside a mover, where there is room.
     fn visit(&mut self, player: EntityId, mover: usize) {
-        let body = self.game.state().movers().and_then(|movers| movers.movers().nth(mover));
+        let body = self.game.state().entities().movers().nth(mover);
         let bounds = body.and_then(|body| self.game.world().bounds_of(body));
         let Some(Aabb { min, max }) = bounds else { return };
         let middle = min.midpoint(max);
@@ -162,7 +163,7 @@ impl Visited {
             .iter()
             .find(|event| matches!(event, obsp_game::Event::Replaced { .. }));
         assert_eq!(replaced, None, "tick {tick}: a body had to be taken out of an overlap");
-        let movers = self.game.state().movers().into_iter().flat_map(Entities::movers);
+        let movers = self.game.state().entities().movers();
         for (mover, body) in movers.enumerate() {
             let Some(body) = self.game.world().entity(body) else { continue };
             self.moved[mover] += usize::from(body.position != self.places[mover]);

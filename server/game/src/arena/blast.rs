@@ -20,9 +20,7 @@ pub(super) fn explode(state: &mut ArenaState, world: &mut WorldMut<'_>, missile:
     let Some((centre, blast, means)) = explosion else { return };
     let Blast { radius, damage, impulse, max_speed, player_speed } = blast;
     world.emit(Event::Blast { at: centre, radius });
-    if let Some(movers) = state.map.movers_mut() {
-        movers.blast(world, centre, radius, damage, shot.owner);
-    }
+    state.entities.blast(world, centre, radius, damage, shot.owner);
     for (id, at) in world.near(centre, radius) {
         let away = at - centre;
         let share = 1.0 - away.length() / radius;

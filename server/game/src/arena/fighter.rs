@@ -63,7 +63,7 @@ pub(super) fn hurt(state: &mut ArenaState, world: &mut WorldMut<'_>, hit: Hit) {
     let Hit { player, by, means, damage } = hit;
     let living = state.fighters.get_mut(player).filter(|fighter| fighter.dead == 0);
     let Some(fighter) = living.filter(|fighter| damage > 0 && !fighter.protected) else { return };
-    let damage = state.map.items_mut().map_or(damage, |items| items.damage(player, by, damage));
+    let damage = state.items.as_mut().map_or(damage, |items| items.damage(player, by, damage));
     if damage == 0 {
         return;
     }
@@ -77,7 +77,7 @@ pub(super) fn hurt(state: &mut ArenaState, world: &mut WorldMut<'_>, hit: Hit) {
     if let Some(killer) = state.fighters.get_mut(by) {
         killer.score = killer.score.saturating_add(if by == player { -1 } else { 1 });
     }
-    if let Some(items) = state.map.items_mut() {
+    if let Some(items) = &mut state.items {
         items.died(world, player);
     }
     // This call fails if the player waits for a free place, because the player is then out of the

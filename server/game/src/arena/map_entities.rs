@@ -26,8 +26,7 @@ pub(super) fn set_up(world: &mut WorldMut<'_>) -> Entities {
 
 /// Plays the entities of the map, and hurts the players whom they hurt.
 pub(super) fn tick(state: &mut ArenaState, world: &mut WorldMut<'_>) {
-    let Some(movers) = state.map.movers_mut() else { return };
-    for effect in movers.tick(world) {
+    for effect in state.entities.tick(world) {
         match effect {
             // Nobody else scores by it.
             Effect::Hurt { player, damage, means } => {

@@ -62,7 +62,7 @@ pub(super) fn fire(
     } else {
         let weapons = Arc::clone(world.game_file().weapons());
         let Weapon { refire_seconds, kind } = weapons.of_key(key);
-        let items = state.map.items_mut();
+        let items = state.items.as_mut();
         if items.is_some_and(|items| !items.spend(player, ammunition(kind))) {
             return;
         }
@@ -131,11 +131,9 @@ fn ray(state: &mut ArenaState, world: &mut WorldMut<'_>, aim: &Aim, weapon: &Ray
     let Aim { player, eye, direction, view_age, .. } = *aim;
     let hit = world.cast_ray_as_seen(player, eye, direction, weapon.reach, view_age);
     world.emit(Event::Ray { player, from: eye, to: hit.at });
-    if let Some(movers) = state.map.movers_mut() {
-        movers.ray([eye, hit.at], weapon.damage, player);
-        hit.entity.inspect(|target| movers.damaged(*target, weapon.damage, player));
-    }
+    state.entities.ray([eye, hit.at], weapon.damage, player);
     let Some(target) = hit.entity else { return };
+    state.entities.damaged(target, weapon.damage, player);
     if let Some(inverse_mass) = world.inverse_mass(target) {
         // The call cannot fail, because the ray has hit the target in the world.
         let _ = world.add_velocity(target, direction * (weapon.impulse * inverse_mass));

@@ -19,10 +19,6 @@ use super::{GameFile, ItemRules, player};
 /// at.
 const NOWHERE: Range<usize> = 0..0;
 
-/// What follows the numbers of a file whose weapons need no ammunition. Nothing follows them where it is
-/// as usual, so that these files have the bytes that they had before there was ammunition.
-const NO_AMMUNITION: [u8; 1] = [1];
-
 /// The content of a file except its bundle.
 #[derive(Encode, Decode)]
 struct Binary {
@@ -32,6 +28,8 @@ struct Binary {
     weapons: [BinaryWeapon; 3],
     /// The classes that spawn bodies, each with the model.
     classes: Vec<(String, String)>,
+    /// Whether weapons need ammunition.
+    ammunition: bool,
 }
 
 /// A weapon: its kind, and the numbers that this kind has.
@@ -61,14 +59,10 @@ impl GameFile {
             respawn_seconds: self.player.respawn_seconds,
             weapons: keys.map(|key| BinaryWeapon::of(self.weapons.of_key(key))),
             classes: classes.collect(),
+            ammunition: self.items.ammunition,
         };
         // Plain numbers and texts always have an encoding.
-        let mut bytes =
-            bincode::encode_to_vec(binary, bincode::config::standard()).unwrap_or_default();
-        if !self.items.ammunition {
-            bytes.extend(NO_AMMUNITION);
-        }
-        bytes
+        bincode::encode_to_vec(binary, bincode::config::standard()).unwrap_or_default()
     }
 
     /// Makes a file from its [bundle](GameFile::bundle) and its numbers, without parsing the text.
@@ -82,12 +76,10 @@ impl GameFile {
         let wire = bincode::config::standard().with_limit::<MAX_GAME_DATA>();
         let read = bincode::decode_from_slice::<Binary, _>(numbers, wire);
         let (binary, used) = read.map_err(|error| refused(error.to_string()))?;
-        let items = match &numbers[used..] {
-            [] => ItemRules::default(),
-            rest if rest == NO_AMMUNITION => ItemRules { ammunition: false },
-            _ => return Err(refused("something follows its numbers".into())),
-        };
-        let Binary { health, respawn_seconds, weapons, classes } = binary;
+        if used != numbers.len() {
+            return Err(refused("something follows its numbers".into()));
+        }
+        let Binary { health, respawn_seconds, weapons, classes, ammunition } = binary;
         let player = player::RawPlayer::of(number(health), number(respawn_seconds));
         let keys = ["fire", "rocket", "grenade"].map(str::to_owned);
         let weapons = weapons.map(BinaryWeapon::raw);
@@ -105,7 +97,7 @@ impl GameFile {
         Ok(Self {
             classes: Arc::new(classes.into_iter().map(class).collect::<Result<_, _>>()?),
             player: player.parameters("")?,
-            items,
+            items: ItemRules { ammunition },
             // The map holds the sizes that it was compiled for, so there is nothing to check.
             size: None,
             weapons: Arc::new(Weapons::read(raw, data.models(), "")?),
