@@ -136,7 +136,9 @@ fn an_item_drops_to_the_floor_and_comes_back_after_its_time() {
     assert!((0.0..1.0).contains(&bounds.min.z), "it lies at {bounds:?}");
     let is_visible = |play: &Play| {
         let entities = play.game.world().state().entities;
-        entities.iter().any(|entity| matches!(entity.kind, Kind::Prop { .. }) && entity.visible)
+        entities
+            .iter()
+            .any(|entity| matches!(entity.kind, Kind::Prop { .. }) && entity.traits.visible)
     };
     assert!(is_visible(&play));
 
