@@ -18,8 +18,9 @@ use fgd::{Definitions, Kind};
 const MAPS: [&str; 4] = ["arena", "terrain", "warren", "trenchbroom/initial"];
 
 /// The sources in which server and compiler compare an entity's class.
-const READERS: [&str; 4] = [
+const READERS: [&str; 5] = [
     "maps/src/compile/contents.rs",
+    "server/game/src/quake/items/gift.rs",
     "server/sim/src/arena/spawn.rs",
     "server/sim/src/arena/triggers.rs",
     "server/sim/src/world/props.rs",
