@@ -18,9 +18,10 @@ use fgd::{Definitions, Kind};
 const MAPS: [&str; 4] = ["arena", "terrain", "warren", "trenchbroom/initial"];
 
 /// The sources in which server and compiler compare an entity's class.
-const READERS: [&str; 5] = [
+const READERS: [&str; 6] = [
     "maps/src/compile/contents.rs",
     "server/game/src/quake.rs",
+    "server/game/src/quake/items/gift.rs",
     "server/sim/src/arena/spawn.rs",
     "server/sim/src/arena/triggers.rs",
     "server/sim/src/world/props.rs",
