@@ -22,6 +22,7 @@ mod marksman;
 mod mouse;
 mod opening;
 mod plays;
+mod presence;
 mod reach;
 mod replays;
 mod rewinds;
