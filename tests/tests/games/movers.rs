@@ -72,7 +72,11 @@ fn movers_of_real_maps_move_by_the_formulas() {
         let mut arrived = vec![None; movers.len()];
         for (mover, row) in expected.iter().enumerate() {
             let at = lowest(&game, mover);
-            assert!(at.distance(row.rest) < 1.0, "{name}: {row:?} rests at {at}");
+            assert!(
+                at.distance(row.rest) < 1.0,
+                "{name}: the {} of {row:?} rests at {at}",
+                row.class
+            );
         }
         let longest = expected.iter().map(|row| row.seconds).fold(0.0, f64::max);
         for tick in 1..(longest * f64::from(RATE)) as u64 + 10 {
@@ -156,12 +160,12 @@ impl Visited {
         assert!(found.is_empty(), "tick {tick}: {found:?}");
         let passed = self.passages.check(&self.game.world().state());
         assert!(passed.is_empty(), "tick {tick}: {passed:?}");
-        let replaced = self
-            .game
-            .events()
-            .iter()
-            .find(|event| matches!(event, obsp_game::Event::Replaced { .. }));
-        assert_eq!(replaced, None, "tick {tick}: a body had to be taken out of an overlap");
+        let replaced =
+            |event: &obsp_game::Event| matches!(event, obsp_game::Event::Replaced { .. });
+        assert!(
+            !self.game.events().iter().any(replaced),
+            "tick {tick}: a body had to be taken out of an overlap"
+        );
         let movers = self.game.state().movers().into_iter().flat_map(Entities::movers);
         for (mover, body) in movers.enumerate() {
             let Some(body) = self.game.world().entity(body) else { continue };
@@ -204,7 +208,7 @@ fn torture_hall() -> Map {
                 _ => ("func_train", [("target", "corner"), ("dmg", "2")], own(140, 16)),
             };
             let corner = format!("corner{row}{column}");
-            let mut pairs = vec![("classname", class), ("speed", &speed), ("wait", wait)];
+            let mut pairs = vec![("classname", class), ("speed", speed.as_str()), ("wait", wait)];
             pairs.extend(keys);
             if class == "func_train" {
                 pairs.retain(|(key, _)| *key != "target");

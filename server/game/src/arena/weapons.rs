@@ -133,7 +133,9 @@ fn ray(state: &mut ArenaState, world: &mut WorldMut<'_>, aim: &Aim, weapon: &Ray
     world.emit(Event::Ray { player, from: eye, to: hit.at });
     if let Some(movers) = state.map.movers_mut() {
         movers.ray([eye, hit.at], weapon.damage, player);
-        hit.entity.inspect(|target| movers.damaged(*target, weapon.damage, player));
+        if let Some(target) = hit.entity {
+            movers.damaged(target, weapon.damage, player);
+        }
     }
     let Some(target) = hit.entity else { return };
     if let Some(inverse_mass) = world.inverse_mass(target) {
