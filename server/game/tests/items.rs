@@ -394,7 +394,12 @@ fn every_item_of_real_maps_lies_on_a_floor_and_in_no_solid() {
         }
         for entity in game.world().state().entities {
             let Kind::Prop { model } = entity.kind else { continue };
-            let bounds = models[usize::from(model.0)].bounds();
+            let model = &models[usize::from(model.0)];
+            // Doors and lifts have pockets in the walls.
+            if model.name().starts_with('*') {
+                continue;
+            }
+            let bounds = model.bounds();
             let centre = (entity.position + bounds.centre()).as_vec3();
             let shape = Cuboid::new((bounds.half_extents() - 0.05).as_vec3()).expect("a box");
             assert!(!map.overlaps(&shape, centre), "{name}: a picture at {}", entity.position);
