@@ -260,7 +260,7 @@ mod tests {
         let look = |yaw| Command { yaw, ..Command::default() };
         hall.play(RATE, &[(player, look(49_152))]);
         assert_eq!(hall.lowest(0).z, 0.0);
-        hall.play(10, &[(player, look(16_384))]);
+        hall.play(4, &[(player, look(16_384))]);
         assert!(hall.lowest(0).z > 0.0);
     }
 
