@@ -155,8 +155,10 @@ impl Visited {
         self.passages.note_pockets(&self.game.world().pockets());
         let found = self.audit.check_match(self.game.world());
         assert!(found.is_empty(), "tick {tick}: {found:?}");
-        let passed = self.passages.check(&self.game.world().state());
-        assert!(passed.is_empty(), "tick {tick}: {passed:?}");
+        let world = self.game.world();
+        let ways = self.passages.judge(&world.state(), world.relocations());
+        let is_clean = ways.tunnelled.is_empty() && ways.misplaced.is_empty();
+        assert!(is_clean, "tick {tick}: {ways:?}");
         let replaced =
             |event: &obsp_game::Event| matches!(event, obsp_game::Event::Replaced { .. });
         assert!(
@@ -249,7 +251,8 @@ fn a_hall_full_of_movers_bodies_and_players_is_clean() {
     for _ in 0..tests::harness::setting("MOVER_TICKS", 2_000) {
         visited.step();
     }
-    let still = visited.moved.iter().filter(|ticks| **ticks < 50).count();
     println!("the movers moved in {:?} ticks", visited.moved);
-    assert!(still <= 5, "{:?}", visited.moved);
+    // Nobody gets onto the lift on which two bodies have fallen.
+    let still = visited.moved.iter().filter(|ticks| **ticks <= 10).count();
+    assert!(still <= 1, "{:?}", visited.moved);
 }
