@@ -8,7 +8,7 @@
 //! a while (`fighter`). The driver of a hovertank drops cargo instead of throwing grenades. All
 //! numbers are in the match's `game.toml` (`GameFile`).
 //!
-//! In a map with [items](crate::quake::items) players pick them up. Where the map has ammunition, a ray
+//! In a map with [`items`] players pick them up. Where the map has ammunition, a ray
 //! takes a shell, a nail or a cell, and a rocket or a grenade takes a rocket. Doors, lifts, trains,
 //! buttons and triggers of the map play as in Quake (`map_entities`).
 

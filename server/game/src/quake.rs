@@ -1,5 +1,5 @@
 //! The entities of Quake's maps, in families that any game can use: a map plays as it is drawn. They
-//! work by the operations of [`WorldMut`](crate::WorldMut) alone. [`items`] has what players pick up.
+//! work by the operations of [`WorldMut`] alone. [`items`] has what players pick up.
 //! The rest of this page is about what moves, and what sets others off.
 //!
 //! A game asks for the [families](Family) that it wants, and calls [`Entities`] from its own methods:
@@ -49,7 +49,7 @@ use crate::world_mut::WorldMut;
 const NOT_IN_DEATHMATCH: u32 = 2048;
 
 /// The number of models that are left for the models of a game itself.
-const OWN_MODELS: usize = 32;
+const OWN_MODELS: usize = 48;
 
 /// A family of entities that a game may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -37,7 +37,7 @@ pub(super) fn explode(state: &mut ArenaState, world: &mut WorldMut<'_>, missile:
             let _ = world.add_velocity(id, direction * speed);
         }
         let damage = (damage * share) as i16;
-        hurt(state, world, Hit { player: id, by: shot.owner, means, damage });
+        hurt(state, world, Hit { player: id, by: Some(shot.owner), means, damage });
     }
 }
 

@@ -52,7 +52,8 @@ impl Healths for PerEntity<Fighter> {
 pub(super) struct Hit {
     pub(super) player: EntityId,
     /// The attacker, who scores if the player dies.
-    pub(super) by: EntityId,
+    /// The attacker; `None` if the map hurts the player.
+    pub(super) by: Option<EntityId>,
     /// The kind of the attacker's weapon.
     pub(super) means: &'static str,
     pub(super) damage: i16,
@@ -64,6 +65,7 @@ pub(super) fn hurt(state: &mut ArenaState, world: &mut WorldMut<'_>, hit: Hit) {
     let living = state.fighters.get_mut(player).filter(|fighter| fighter.dead == 0);
     let Some(fighter) = living.filter(|fighter| damage > 0 && !fighter.protected) else { return };
     let damage = state.items.as_mut().map_or(damage, |items| items.damage(player, by, damage));
+    let by = by.unwrap_or(player);
     if damage == 0 {
         return;
     }

@@ -30,7 +30,7 @@ pub(super) fn tick(state: &mut ArenaState, world: &mut WorldMut<'_>) {
         match effect {
             // Nobody else scores by it.
             Effect::Hurt { player, damage, means } => {
-                hurt(state, world, Hit { player, by: player, means, damage });
+                hurt(state, world, Hit { player, by: None, means, damage });
             }
             Effect::Message { line, .. } => world.announce(line),
         }

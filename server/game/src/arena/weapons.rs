@@ -138,7 +138,11 @@ fn ray(state: &mut ArenaState, world: &mut WorldMut<'_>, aim: &Aim, weapon: &Ray
         // The call cannot fail, because the ray has hit the target in the world.
         let _ = world.add_velocity(target, direction * (weapon.impulse * inverse_mass));
     }
-    hurt(state, world, Hit { player: target, by: player, means: "ray", damage: weapon.damage });
+    hurt(
+        state,
+        world,
+        Hit { player: target, by: Some(player), means: "ray", damage: weapon.damage },
+    );
 }
 
 /// Spawns a missile in front of the player, if there is room for it and nothing is between the two.

@@ -101,8 +101,9 @@ impl Items {
 
     /// The part of a damage that the attacker's and the player's powers, and the player's armour
     /// leave. The armour is used up by it.
-    pub fn damage(&mut self, player: EntityId, by: EntityId, damage: i16) -> i16 {
-        let is_quad = self.carried(by).is_some_and(|own| own.power(Power::Quad) > 0);
+    pub fn damage(&mut self, player: EntityId, by: Option<EntityId>, damage: i16) -> i16 {
+        let own = by.and_then(|by| self.carried(by));
+        let is_quad = own.is_some_and(|own| own.power(Power::Quad) > 0);
         let damage = if is_quad { damage.saturating_mul(QUAD) } else { damage };
         self.owners.get_mut(player).map_or(damage, |own| own.absorb(damage))
     }
