@@ -81,9 +81,9 @@ fn a_game_names_the_classes_that_it_handles() {
     let info: Value = serde_json::from_str(&told).expect("JSON");
     let faults = info["entity_faults"].as_array().expect("a list");
     assert_eq!((faults.len(), &faults[0]["target"]), (1, &"hall2".into()));
-    let bad = folder.file("bad.toml", "[classes.Door]");
+    let bad = folder.file("bad.toml", "[classes.\"do-or\"]");
     let message = refused(&["info", &source, "--game", &bad], "", 1);
-    assert!(message.contains("bad.toml") && message.contains("\"Door\""), "{message}");
+    assert!(message.contains("bad.toml") && message.contains("\"do-or\""), "{message}");
 }
 
 #[test]

@@ -313,8 +313,11 @@ impl Entities {
                 Class::Trigger(trigger) => trigger.shootable(),
                 class => class.mover().and_then(|mover| world.bounds_of(mover.body)),
             };
-            let share = bounds.map_or(0.0, |bounds| 1.0 - reach(bounds) / radius);
-            if share > 0.0 {
+            let Some(bounds) = bounds else { continue };
+            let share = 1.0 - reach(bounds) / radius;
+            let nearest = at.clamp(bounds.min, bounds.max);
+            let is_seen = || [bounds.centre(), nearest].iter().any(|to| world.in_sight(at, *to));
+            if share > 0.0 && is_seen() {
                 self.damaged.push((index, (points * share) as i32, by));
             }
         }

@@ -8,7 +8,7 @@ use obsp::entity_check::KnownClasses;
 use obsp::model::Model;
 use obsp_proto::game_data::{GameData, GameDataError};
 use obsp_proto::schema::{Schema, SchemaError};
-use obsp_sim::{Config, MovementSets, SetupError, World};
+use obsp_sim::{Config, MAX_MODELS, MovementSets, SetupError, World};
 
 use crate::any_game::AnyGame;
 use crate::game::Game;
@@ -74,7 +74,9 @@ impl<G: Game> AnyGame for WithFile<G> {
 pub(crate) fn all_models<G: Game>(game: &G, file: &GameFile, map: &obsp::Map) -> Vec<Model> {
     let mut models = game.models_on(map, file);
     models.extend_from_slice(file.models());
-    models.extend(game.brush_models(map));
+    // Movers that have no room are left out, rather than the whole map.
+    let room = MAX_MODELS.saturating_sub(models.len());
+    models.extend(game.brush_models(map).into_iter().take(room));
     let is_thrown = |model: &Model| file.weapons().thrown_with(model.name()).is_some();
     // `check` refuses a thrown model that is kinematic.
     let flies = |model: &Model| is_thrown(model) && !model.is_kinematic();

@@ -14,6 +14,7 @@ use extremes::{Numbers, exercise, functions};
 use glam::{DQuat, DVec3};
 use obsp::Spaces;
 use obsp::geometry::Aabb;
+use obsp_game::quake::{Entities, Family};
 use obsp_game::{Game, GameFile, Match, Respawn, RunningMatch, VolumeId, WorldMut};
 use obsp_sim::audit::Audit;
 use obsp_sim::{
@@ -134,6 +135,15 @@ fn call(name: &str, world: &mut WorldMut<'_>, id: EntityId, n: &mut Numbers) {
             let (min, max) = (vector(n, [-200.0; 3]), vector(n, [200.0; 3]));
             let volume = world.add_volume(&Aabb { min, max });
             assert!(volume.is_some() || !n.are_usual());
+        }
+        "Entities::ray" | "Entities::blast" | "Entities::damaged" => {
+            let mut entities = Entities::set_up(world, Family::ALL);
+            let (from, to) = (vector(n, [0.0; 3]), vector(n, [90.0; 3]));
+            let (radius, points) = (n.f64(200.0), n.f64(50.0));
+            entities.ray([from, to], n.whole(0, 32_767) as i16, id);
+            entities.blast(world, from, radius, points, id);
+            entities.damaged(id, n.whole(0, 32_767) as i16, id);
+            entities.tick(world);
         }
         "WorldMut::inside" => _ = world.inside(VolumeId(n.whole(0, 65_535) as u16)).len(),
         _ => panic!("{name} takes numbers, and this test does not call it: add a call here"),

@@ -17,6 +17,13 @@ const KEPT = 60;
  * @property {string} [line] that was said or announced, or the text of a game's event
  */
 
+/**
+ * The weapon with which players killed themselves; null if a door, a lift or a trigger of the map did.
+ *
+ * @param {string} [means]
+ */
+export const ownMeans = (means) => (means && !/^(func|trigger)_/.test(means) ? means : null);
+
 /** The latest entries. */
 export class Log {
   constructor() {
@@ -47,7 +54,8 @@ export class Log {
     if (what === "said") this.push({ ...of, what, line });
     if (what !== "died") return;
     const killer = by && by !== player ? by : null;
-    this.push({ ...of, what, by: killer?.name ?? null, bySlot: killer?.slot, means: event.means || null });
+    const means = killer ? event.means : ownMeans(event.means);
+    this.push({ ...of, what, by: killer?.name ?? null, bySlot: killer?.slot, means: means || null });
   }
 
   /**

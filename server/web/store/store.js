@@ -6,7 +6,7 @@
 
 import { NO_VALUES } from "../match/values.js";
 import { toastOf } from "../match/described.js";
-import { Log } from "./log.js";
+import { Log, ownMeans } from "./log.js";
 import { Roster } from "./roster.js";
 import { Round } from "./round.js";
 
@@ -183,7 +183,8 @@ export class Store {
     if (!id || tick === undefined) return;
     this.deaths.set(id.slot, tick);
     if (!this.own || id.slot !== this.own.slot) return;
-    this.own.death = { by: by && by !== player ? by.name : null, means: means || null, tick };
+    const killer = by && by !== player ? by : null;
+    this.own.death = { by: killer?.name ?? null, means: (killer ? means : ownMeans(means)) || null, tick };
   }
 
   /**

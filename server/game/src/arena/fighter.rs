@@ -51,8 +51,7 @@ impl Healths for PerEntity<Fighter> {
 /// A hit on a player.
 pub(super) struct Hit {
     pub(super) player: EntityId,
-    /// The attacker, who scores if the player dies.
-    /// The attacker; `None` if the map hurts the player.
+    /// The attacker, who scores if the player dies; `None` if the map hurts the player.
     pub(super) by: Option<EntityId>,
     /// The kind of the attacker's weapon.
     pub(super) means: &'static str,

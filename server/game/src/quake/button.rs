@@ -78,7 +78,7 @@ impl Button {
             Progress::Arrived if self.state == State::GoingIn => {
                 self.state = State::In;
                 self.left = self.wait.unwrap_or(0);
-                calls.fired.push_back((at, self.by));
+                calls.fire(at, self.by);
             }
             Progress::Arrived => {
                 self.state = State::Out;
@@ -94,7 +94,7 @@ impl Button {
             Progress::Rests | Progress::Moves | Progress::Blocked => {}
         }
         let waits = self.health == 0 && matches!(self.state, State::Out | State::ComingOut);
-        self.toucher(world).filter(|_| waits).map(Some)
+        if waits { self.toucher(world).map(Some) } else { None }
     }
 
     /// Presses the button.

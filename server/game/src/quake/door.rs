@@ -157,7 +157,7 @@ impl Door {
             State::Shut | State::Shutting => {
                 self.state = State::Opening;
                 self.mover.go(world, self.open);
-                calls.fired.push_back((at, by));
+                calls.fire(at, by);
             }
         }
     }

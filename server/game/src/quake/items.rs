@@ -95,7 +95,7 @@ impl Items {
         if let Some(bounds) = world.bounds_of(player)
             && self.supplies.has_backpacks()
         {
-            backpack::add(&mut self.backpacks, world, &bounds, &lost);
+            backpack::add(&mut self.backpacks, world, &bounds, &lost, &self.supplies);
         }
     }
 

@@ -98,10 +98,10 @@ impl Plat {
             }
             Progress::Rests | Progress::Moves => {}
         }
-        let stays = matches!(self.state, State::Low | State::High);
-        let field = self.field.filter(|_| stays)?;
         let is_player = |id: &EntityId| world.player_kind(*id).is_some();
-        let taken = world.inside(field).iter().any(is_player);
+        let stays = matches!(self.state, State::Low | State::High);
+        let field = self.field.filter(|_| stays);
+        let taken = field.is_some_and(|field| world.inside(field).iter().any(is_player));
         match self.state {
             State::Low if taken => self.rise(world),
             State::High if self.wait.is_some() => {

@@ -18,6 +18,9 @@ const MOST: usize = 1024;
 /// become more in every tick. The rest of them does not fire.
 const MOST_PENDING: usize = 4096;
 
+/// The most messages that are shown in one tick.
+const MOST_MESSAGES: usize = 8;
+
 /// The keys that say what an entity sets off, and what sets it off.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Wires {
@@ -41,8 +44,25 @@ pub(super) struct Pending {
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     /// The entities that fire their targets, and the player who set them off.
-    pub(super) fired: VecDeque<(usize, Option<EntityId>)>,
+    fired: VecDeque<(usize, Option<EntityId>)>,
     pub(super) effects: Vec<Effect>,
+}
+
+impl Calls {
+    /// Lets an entity fire its targets, unless very many are to fire already.
+    pub(super) fn fire(&mut self, at: usize, by: Option<EntityId>) {
+        if self.fired.len() < MOST_PENDING {
+            self.fired.push_back((at, by));
+        }
+    }
+
+    /// Shows a message, unless very many are shown in this tick already.
+    pub(super) fn show(&mut self, player: Option<EntityId>, line: String) {
+        let shown = self.effects.iter().filter(|it| matches!(it, Effect::Message { .. })).count();
+        if shown < MOST_MESSAGES {
+            self.effects.push(Effect::Message { player, line });
+        }
+    }
 }
 
 impl Wires {
@@ -102,7 +122,7 @@ pub(super) fn call(
     calls: &mut Calls,
 ) {
     if !wires.message.is_empty() {
-        calls.effects.push(Effect::Message { player: *by, line: wires.message.clone() });
+        calls.show(*by, wires.message.clone());
     }
     if !wires.killtarget.is_empty() {
         for entity in list.iter_mut().filter(|it| it.wires.targetname == wires.killtarget) {
@@ -152,7 +172,7 @@ pub(super) fn use_one(
         Class::Trigger(trigger) => {
             let fires = trigger.set_off(by, calls);
             if fires {
-                calls.fired.push_back((at, by));
+                calls.fire(at, by);
             }
         }
         Class::Gone => {}

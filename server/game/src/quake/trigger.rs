@@ -61,7 +61,8 @@ impl Trigger {
     pub(super) fn new(world: &mut WorldMut<'_>, entity: &MapEntity) -> Option<Self> {
         let flags = keys::flags(entity);
         let multiple = |wait| {
-            let turned = entity.get("angle").or(entity.get("angles")).is_some_and(|it| it != "0");
+            let turned = entity.get("angles").or(entity.get("angle"));
+            let turned = turned.is_some_and(|it| it.contains(|c| ('1'..='9').contains(&c)));
             let health = keys::health(entity);
             Kind::Multiple {
                 wait,
@@ -149,7 +150,7 @@ impl Trigger {
                     more => format!("Only {more} more to go..."),
                 };
                 if *speaks {
-                    calls.effects.push(Effect::Message { player: by, line });
+                    calls.show(by, line);
                 }
                 let done = *left == 0;
                 if done {

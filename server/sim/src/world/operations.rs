@@ -2,7 +2,7 @@
 //! places something asks the guard, and returns an error if there is no room. Velocities and
 //! impulses only propose a motion, and the guard stops the motion at obstacles.
 
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, Vec3};
 
 use super::{AddPlayerError, World};
 use crate::arena::spawn;
@@ -130,6 +130,10 @@ impl World {
         }
         let placement = self.free_place(shape, pose, seeker).ok_or(PlaceError::NoRoom)?;
         self.move_to(id, placement);
+        if let Some(walker) = self.entities.find_mut(id).and_then(Entity::walker_mut) {
+            // The ground that carried the player is elsewhere.
+            (walker.grounded, walker.ground_velocity) = (false, Vec3::ZERO);
+        }
         Ok(())
     }
 

@@ -345,7 +345,7 @@ mod tests {
             // The module for replays also reads recordings. A page loads it only when someone
             // rewinds.
             let (packed, unpacked) =
-                if name.contains("replay") { (430_000, 1_300_000) } else { (340_000, 1_000_000) };
+                if name.contains("replay") { (470_000, 1_450_000) } else { (340_000, 1_000_000) };
             assert!(module.len() <= packed, "{name}: {} bytes", module.len());
             let whole = super::unpacked(module);
             assert!(whole.starts_with(b"\0asm"), "{name}");

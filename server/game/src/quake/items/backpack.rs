@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gift::Ammunition;
 use super::inventory::Inventory;
+use super::supplies::Supplies;
 use super::{look, place};
 use crate::world_mut::WorldMut;
 
@@ -33,8 +34,17 @@ pub(super) struct Backpack {
 impl Backpack {
     /// Drops the ammunition of a player with this box to the floor; `None` if there is none, or no
     /// place for a picture of it.
-    fn drop(world: &mut WorldMut<'_>, player: &Aabb, own: &Inventory) -> Option<Self> {
-        let ammunition = own.all_ammunition();
+    fn drop(
+        world: &mut WorldMut<'_>,
+        player: &Aabb,
+        own: &Inventory,
+        supplies: &Supplies,
+    ) -> Option<Self> {
+        let mut ammunition = own.all_ammunition();
+        for (count, kind) in ammunition.iter_mut().zip(Ammunition::ALL) {
+            // Nothing fires ammunition that the map lacks.
+            *count = if supplies.has(kind) { *count } else { 0 };
+        }
         if ammunition == [0; 4] {
             return None;
         }
@@ -77,9 +87,10 @@ pub(super) fn add(
     world: &mut WorldMut<'_>,
     player: &Aabb,
     own: &Inventory,
+    supplies: &Supplies,
 ) {
     if all.len() >= MOST {
         all.remove(0).remove(world);
     }
-    all.extend(Backpack::drop(world, player, own));
+    all.extend(Backpack::drop(world, player, own, supplies));
 }

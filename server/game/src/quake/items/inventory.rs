@@ -78,8 +78,10 @@ impl Inventory {
 
     /// Puts an armour on that is better than what is left of the old one.
     fn wear(&mut self, armor: Armor) -> bool {
-        let worn = self.armor.map_or(0, |worn| worn.share() * self.points);
-        let is_better = armor.share() * armor.points() > worn;
+        // The points of a saved match may be any number.
+        let worth = |armor: Armor, points: u16| u32::from(armor.share()) * u32::from(points);
+        let worn = self.armor.map_or(0, |worn| worth(worn, self.points));
+        let is_better = worth(armor, armor.points()) > worn;
         if is_better {
             (self.armor, self.points) = (Some(armor), armor.points());
         }
