@@ -136,12 +136,13 @@ fn call(name: &str, world: &mut WorldMut<'_>, id: EntityId, n: &mut Numbers) {
             let volume = world.add_volume(&Aabb { min, max });
             assert!(volume.is_some() || !n.are_usual());
         }
-        "Entities::ray" | "Entities::blast" | "Entities::damaged" => {
+        "Entities::entered" | "Entities::ray" | "Entities::blast" | "Entities::damaged" => {
             let mut entities = Entities::set_up(world, Family::ALL);
             let (from, to) = (vector(n, [0.0; 3]), vector(n, [90.0; 3]));
             let (radius, points) = (n.f64(200.0), n.f64(50.0));
             entities.ray([from, to], n.whole(0, 32_767) as i16, id);
             entities.blast(world, from, radius, points, id);
+            entities.entered(VolumeId(n.whole(0, 65_535) as u16), id);
             entities.damaged(id, n.whole(0, 32_767) as i16, id);
             entities.tick(world);
         }
