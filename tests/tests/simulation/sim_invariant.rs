@@ -40,6 +40,12 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
         })
         .collect();
 
+    // The judge has the sources of the shipped models alone. Movers of the map are audited by
+    // `games/movers.rs`, and nothing meets the pictures of items.
+    let is_judged = |entity: &&obsp_sim::EntityState| match entity.kind {
+        Kind::Prop { model } => usize::from(model.0) < models.len() && entity.traits.is_solid(),
+        _ => true,
+    };
     let mut random = Random::new(seed);
     let start = game.world().state();
     let props = |state: &obsp_sim::State| {
@@ -53,7 +59,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
     let mut before = start.clone();
     for tick in 0..=ticks {
         let state = game.world().state();
-        let things: Vec<Placed> = state.entities.iter().map(placed).collect();
+        let things: Vec<Placed> = state.entities.iter().filter(is_judged).map(placed).collect();
         let overlaps = audit.judge(&things);
         if !overlaps.is_empty() {
             let involves = |overlap: &Overlap, id| match *overlap {
