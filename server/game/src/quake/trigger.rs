@@ -296,6 +296,13 @@ mod tests {
         let mut hall = Hall::new(&(relay("a", "b") + &relay("b", "a")));
         hall.set_off("a");
         hall.run(2);
+        assert_eq!(hall.game.state().map.pending.len(), 1, "the rest fires in the next tick");
+        // Each of these sets all of them off.
+        let mut hall = Hall::new(&relay("a", "a").repeat(200));
+        hall.set_off("a");
+        hall.run(2);
+        let pending = hall.game.state().map.pending.len();
+        assert!((1..=4096).contains(&pending), "{pending} wait");
     }
 
     #[test]
