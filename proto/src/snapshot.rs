@@ -17,7 +17,7 @@ mod lead;
 mod probabilities;
 mod record;
 
-pub use authoritative_motion::{AuthoritativeMotion, TouchedBody};
+pub use authoritative_motion::{AuthoritativeMotion, TouchedBody, TouchedMove};
 pub use codec::{
     BaselineQuery, Baselines, DigestSample, Extras, Record, RecordToWrite, Snapshot, SnapshotCodec,
 };

@@ -54,7 +54,8 @@ pub(crate) fn play(fights: bool, ticks: usize) -> Vec<Moment> {
             let state = Arc::new(quantiser.quantise(&world.state()).unwrap());
             let own = |(&id, &pushed)| {
                 let motion = |motion| {
-                    AuthoritativeMotion::new(motion, now, pushed).with_touched(world.touched_by(id))
+                    AuthoritativeMotion::new(motion, now, pushed)
+                        .with_touched(now, world.touched_by(id))
                 };
                 let motion = world.player_motion(id).map(motion);
                 (id, OwnPlayer { motion, ..OwnPlayer::default() })

@@ -90,6 +90,7 @@ mod tests {
             orientation: Quat::IDENTITY,
             velocity: Vec3::ZERO,
             spin: Vec3::ZERO,
+            linear_move: None,
         };
         let at = |crate_at: Option<f32>| {
             let motion = PlayerMotion {

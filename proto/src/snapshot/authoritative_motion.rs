@@ -1,7 +1,7 @@
 //! The authoritative motion of the client's own player, from which a client predicts.
 
 use glam::{Quat, Vec3};
-use obsp_sim::{MAX_MOVEMENT_SETS, MovementId, Moving, PlayerMotion, Posture, Walker};
+use obsp_sim::{LinearMove, MAX_MOVEMENT_SETS, MovementId, Moving, PlayerMotion, Posture, Walker};
 
 use crate::range::Coder;
 use crate::{DatagramError, SLOT_BITS, Tick};
@@ -24,7 +24,11 @@ const UNKNOWN_BODY: TouchedBody = TouchedBody {
     orientation: Quat::IDENTITY,
     velocity: Vec3::ZERO,
     spin: Vec3::ZERO,
+    linear_move: None,
 };
+
+/// The placeholder that a reader passes for a move that it does not know yet.
+const UNKNOWN_MOVE: TouchedMove = TouchedMove { goal: Vec3::ZERO, speed: 0.0, start: Tick(0) };
 
 /// Bits of the ticks since a push.
 const PUSHED_BITS: u32 = 5;
@@ -48,13 +52,32 @@ pub struct TouchedBody {
     pub velocity: Vec3,
     /// The body's angular velocity, in radians per second about the world axes.
     pub spin: Vec3,
+    /// The place to which a kinematic body goes.
+    pub linear_move: Option<TouchedMove>,
+}
+
+/// The place to which a kinematic body goes in a straight line. It rests there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TouchedMove {
+    /// The body's position at the end, in units.
+    pub goal: Vec3,
+    /// Units per second.
+    pub speed: f32,
+    /// The tick after which the body moves.
+    pub start: Tick,
 }
 
 impl TouchedBody {
-    /// A body, rounded to single precision.
-    pub fn new(body: &Moving) -> Self {
-        let Moving { state, spin } = body;
+    /// A body as it is after `tick`, rounded to single precision.
+    pub fn new(body: &Moving, tick: Tick) -> Self {
+        let Moving { state, spin, linear_move } = body;
+        let linear_move = linear_move.map(|LinearMove { goal, speed, delay }| TouchedMove {
+            goal: goal.as_vec3(),
+            speed: speed as f32,
+            start: tick.after(delay),
+        });
         Self {
+            linear_move,
             slot: state.id.slot,
             asleep: state.asleep,
             position: state.position.as_vec3(),
@@ -87,10 +110,11 @@ impl AuthoritativeMotion {
     /// Maximum number of bodies that are sent with a motion.
     pub const MAX_TOUCHED: usize = 2;
 
-    /// Adds the first of these bodies, [`AuthoritativeMotion::MAX_TOUCHED`] at most.
-    pub fn with_touched(mut self, bodies: impl Iterator<Item = Moving>) -> Self {
+    /// Adds the first of these bodies as they are after `tick`, which is that of the motion. Adds
+    /// [`AuthoritativeMotion::MAX_TOUCHED`] at most.
+    pub fn with_touched(mut self, tick: Tick, bodies: impl Iterator<Item = Moving>) -> Self {
         for (place, body) in self.touched.iter_mut().zip(bodies) {
-            *place = Some(TouchedBody::new(&body));
+            *place = Some(TouchedBody::new(&body, tick));
         }
         self
     }
@@ -204,7 +228,28 @@ fn code_touched(coder: &mut impl Coder, body: &TouchedBody) -> Result<TouchedBod
         return Err(DatagramError::OutOfRange { field: "orientation of a touched body" });
     }
     let (position, velocity) = (Vec3::from_array(position), Vec3::from_array(velocity));
-    Ok(TouchedBody { slot, asleep, position, orientation, velocity, spin: Vec3::from_array(spin) })
+    let has_goal = coder.raw(body.linear_move.is_some().into(), 1) == 1;
+    let linear_move = has_goal.then(|| code_move(coder, body.linear_move)).transpose()?;
+    let spin = Vec3::from_array(spin);
+    Ok(TouchedBody { slot, asleep, position, orientation, velocity, spin, linear_move })
+}
+
+/// Codes the place to which a touched body goes.
+///
+/// # Errors
+/// The reader gets a number that is out of range.
+fn code_move(
+    coder: &mut impl Coder,
+    known: Option<TouchedMove>,
+) -> Result<TouchedMove, DatagramError> {
+    let TouchedMove { goal, speed, start } = known.unwrap_or(UNKNOWN_MOVE);
+    let mut number = |number: f32| checked(f32::from_bits(coder.raw(number.to_bits(), 32)));
+    let goal = Vec3::new(number(goal.x)?, number(goal.y)?, number(goal.z)?);
+    let speed = number(speed)?;
+    if speed <= 0.0 {
+        return Err(DatagramError::OutOfRange { field: "speed of a touched body" });
+    }
+    Ok(TouchedMove { goal, speed, start: Tick(coder.raw(start.0, 32)) })
 }
 
 fn checked(value: f32) -> Result<f32, DatagramError> {
@@ -239,7 +284,9 @@ mod tests {
             spin: Vec3::new(-1.0, 0.0, 9.0),
             ..UNKNOWN_BODY
         };
-        let resting = TouchedBody { slot: 7, asleep: true, ..UNKNOWN_BODY };
+        let goal = Vec3::new(0.5, 64.25, -1.0);
+        let linear_move = Some(TouchedMove { goal, speed: 150.0, start: Tick(u32::MAX) });
+        let resting = TouchedBody { slot: 7, asleep: true, linear_move, ..UNKNOWN_BODY };
         AuthoritativeMotion { motion, since_pushed: 17, touched: [Some(moving), Some(resting)] }
     }
 
@@ -266,6 +313,17 @@ mod tests {
         assert_eq!(since(Some(Tick(100))), 0);
         assert_eq!(since(Some(Tick(70))), 30);
         assert_eq!([since(Some(Tick(1))), since(None)], [AuthoritativeMotion::NOT_RECENT; 2]);
+    }
+
+    #[test]
+    fn a_move_without_speed_is_rejected() {
+        for speed in [0.0, -1.0, f32::NAN, 1e9] {
+            let mut wrong = motion();
+            let body = wrong.touched[1].as_mut().unwrap();
+            body.linear_move.as_mut().unwrap().speed = speed;
+            let read = round_trip(&wrong);
+            assert!(matches!(read, Err(DatagramError::OutOfRange { .. })), "{speed}: {read:?}");
+        }
     }
 
     #[test]

@@ -53,9 +53,9 @@ fn motion_in(state: &Quantised, least_touched: usize) -> Option<AuthoritativeMot
         let state = state.entity(slot)?.dequantise(slot as u16, &bounds);
         let is_prop = matches!(state.kind, Kind::Prop { .. });
         let moves = is_prop && !state.asleep && state.velocity != DVec3::ZERO;
-        moves.then(|| Moving { spin: state.velocity / 7.0, state })
+        moves.then(|| Moving::new(state, state.velocity / 7.0))
     });
-    Some(AuthoritativeMotion::new(motion, Tick(0), None).with_touched(moving.take(count)))
+    Some(AuthoritativeMotion::new(motion, Tick(0), None).with_touched(Tick(0), moving.take(count)))
 }
 
 /// A command datagram that acknowledges these snapshots.

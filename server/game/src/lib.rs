@@ -25,6 +25,7 @@ mod event;
 mod game;
 mod game_file;
 mod game_match;
+mod linear_moves;
 mod per_entity;
 mod player_info;
 mod pockets;

@@ -18,14 +18,14 @@ use obsp_game::quake::{Entities, Family};
 use obsp_game::{Game, GameFile, Match, Respawn, RunningMatch, VolumeId, WorldMut};
 use obsp_sim::audit::Audit;
 use obsp_sim::{
-    BodyMass, BodyParameters, Config, EntityId, ForceSpan, LockedAxes, MissileMotion, PlayerKind,
-    SensorId, SensorShape,
+    BodyMass, BodyParameters, Config, EntityId, ForceSpan, LinearMove, LockedAxes, MissileMotion,
+    PlayerKind, SensorId, SensorShape,
 };
 
 use drawn::{brush, map};
 
 /// Types of parameters that hold numbers.
-const TYPES: [&str; 11] = [
+const TYPES: [&str; 12] = [
     "f32",
     "f64",
     "u16",
@@ -35,6 +35,7 @@ const TYPES: [&str; 11] = [
     "DQuat",
     "Aabb",
     "BodyParameters",
+    "LinearMove",
     "Config",
     "VolumeId",
 ];
@@ -101,6 +102,10 @@ fn call(name: &str, world: &mut WorldMut<'_>, id: EntityId, n: &mut Numbers) {
         "WorldMut::teleport" => _ = world.teleport(id, vector(n, [-90.0, 90.0, 90.0]), turn(n)),
         "WorldMut::set_velocity" => {
             _ = world.set_velocity(id, vector(n, [9.0; 3]), vector(n, [1.0; 3]));
+        }
+        "WorldMut::move_linear" => {
+            let (goal, speed) = (vector(n, [9.0; 3]), n.f64(90.0));
+            _ = world.move_linear(id, LinearMove { goal, speed, delay: 1 });
         }
         "WorldMut::apply_impulse" => {
             _ = world.apply_impulse(id, vector(n, [900.0; 3]), vector(n, [1.0; 3]));

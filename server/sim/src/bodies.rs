@@ -1,8 +1,8 @@
 //! All bodies in the world, and how they move. [`tick`] tells a tick in order.
 //!
 //! The modules, each of which depends only on modules above it in this list:
-//! - `blocker`, `dynamics`, `mobility`, `near_solids`, `roles`, `slots`: what a body is, and what
-//!   moves it;
+//! - `blocker`, `dynamics`, `linear_move`, `mobility`, `near_solids`, `roles`, `slots`: what a body
+//!   is, and what moves it;
 //! - `entities`, `guard`, `nearby`: the bodies by slot, and the only code that gives one a place;
 //! - `contact`, `impulse`: the search for contacts, and the effect of one impulse;
 //! - `islands`: which bodies touch each other, directly or through others;
@@ -20,6 +20,7 @@ pub(crate) mod entities;
 pub(crate) mod guard;
 pub(crate) mod impulse;
 pub(crate) mod islands;
+pub(crate) mod linear_move;
 pub(crate) mod mobility;
 pub(crate) mod near_solids;
 pub(crate) mod nearby;

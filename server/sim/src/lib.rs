@@ -53,6 +53,7 @@ pub use arena::movement_sets::{MovementSetError, MovementSets};
 pub use arena::parameters::{MovementError, MovementParameters};
 pub use bodies::dynamics::{BodyError, BodyMass, BodyParameters, ForceSpan, LockedAxes};
 pub use bodies::entities::MAX_ENTITIES;
+pub use bodies::linear_move::LinearMove;
 pub use bodies::roles::{MissileMotion, Walker};
 pub use collision::time_of_impact::Resolution;
 pub use command::{Buttons, Command};

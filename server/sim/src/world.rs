@@ -5,6 +5,7 @@ mod contacts;
 mod digest;
 mod dynamics;
 mod layers;
+mod linear_moves;
 mod missiles;
 mod operations;
 mod passing;
@@ -346,7 +347,10 @@ impl World {
         own.filter_map(|touch| {
             let moves = |entity: &&Entity| entity.is_rigid() || entity.is_kinematic();
             let entity = self.entities.find(touch.body).filter(moves)?;
-            Some(Moving { state: self.view(entity)?, spin: entity.angular })
+            // A body that was held up is late, so its move says less than its next report.
+            let is_late = entity.sleep.held || entity.motion()[0] != entity.velocity;
+            let linear_move = entity.linear_move().filter(|_| !is_late);
+            Some(Moving { state: self.view(entity)?, spin: entity.angular, linear_move })
         })
     }
 

@@ -364,7 +364,7 @@ impl Seats {
         let update = |seat: &OccupiedSeat| {
             let motion = world.player_motion(seat.player).map(|motion| {
                 AuthoritativeMotion::new(motion, tick, seat.pushed)
-                    .with_touched(world.touched_by(seat.player))
+                    .with_touched(tick, world.touched_by(seat.player))
             });
             let command_substituted = motion.is_some() && seat.command_substituted;
             let own = OwnPlayer { lead: seat.buffer.lead(), motion, command_substituted };

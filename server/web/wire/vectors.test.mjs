@@ -128,6 +128,9 @@ test("a frame in pieces is one frame", () => {
 
 test("a snapshot of whole entities", () => {
   const place = { position: [-508.875, -505.75, -246.625], orientation: [0, 0.6, 0, 0.8].map(Math.fround) };
+  const still = { velocity: [0, 0, 0], spin: [0, 0, 0] };
+  const rolling = { velocity: [12.5, 0, -1], spin: [0, 0.25, -3] };
+  const linearMove = { goal: [-508.875, -505.75, -150.5], speed: 150, start: 70031 };
   const snapshot = decodeSnapshot(vector("whole-snapshot"), TERMS, 70000, () => undefined);
   assert.equal(snapshot.tick, 70001);
   assert.equal(snapshot.lead, 6);
@@ -143,8 +146,8 @@ test("a snapshot of whole entities", () => {
     movement: 5,
     sincePushed: 3,
     touched: [
-      { slot: 17, asleep: true, ...place, velocity: [0, 0, 0], spin: [0, 0, 0] },
-      { slot: 16, asleep: false, ...place, velocity: [12.5, 0, -1], spin: [0, 0.25, -3] },
+      { slot: 17, asleep: true, ...place, ...still, linearMove },
+      { slot: 16, asleep: false, ...place, ...rolling, linearMove: null },
     ],
   });
   assert.deepEqual(snapshot.records, [

@@ -37,11 +37,14 @@ impl Carriers {
         seconds: f64,
     ) -> Option<EntityState> {
         let body = self.bodies.iter().find(|body| body.state.id == observed.id)?;
-        let ticks = |to: Tick| to.distance(self.tick).clamp(0, MAX_EXTRAPOLATION.into()) as f64;
-        let then = body.advanced(ticks(*observed_at) * seconds).state;
+        // A body with a goal is known until it is there.
+        let known = body.linear_move.map_or(0, |of| of.delay.saturating_add(Moving::MAX_TICKS));
+        let most = i64::from(known.max(MAX_EXTRAPOLATION));
+        let ticks = |to: Tick| to.distance(self.tick).clamp(0, most) as u32;
+        let then = body.advanced(ticks(*observed_at), seconds).state;
         let is_late = observed_at.distance(self.tick) <= 0;
         let goes_on = is_late || is_rounded(observed, &then);
-        goes_on.then(|| body.advanced(ticks(tick) * seconds).state)
+        goes_on.then(|| body.advanced(ticks(tick), seconds).state)
     }
 
     /// The angular velocities of the bodies, in radians per second.
@@ -69,7 +72,7 @@ mod tests {
             asleep: false,
             traits: Traits::default(),
         };
-        Moving { state, spin: DVec3::Z }
+        Moving::new(state, DVec3::Z)
     }
 
     #[test]
@@ -79,9 +82,9 @@ mod tests {
         let at = |observed: Moving, seen: u32| {
             carriers.at(&(Tick(seen), observed.state), Tick(16), SECONDS)
         };
-        let expected = Some(body.advanced(6.0 * SECONDS).state);
+        let expected = Some(body.advanced(6, SECONDS).state);
         assert_eq!(at(body, 8), expected, "an older snapshot");
-        assert_eq!(at(body.advanced(2.0 * SECONDS), 12), expected, "a later one that agrees");
+        assert_eq!(at(body.advanced(2, SECONDS), 12), expected, "a later one that agrees");
         assert_eq!(at(body, 12), None, "the body has stopped");
         let mut other = body;
         other.state.id.slot = 8;

@@ -64,7 +64,7 @@ impl Prediction {
         let others = if self.is_far_ahead() { &[] } else { others };
         let predictor = &self.map.predictor;
         let Some((before, mut tank)) = predicted else {
-            let unknown = |state| Moving { state, spin: DVec3::ZERO };
+            let unknown = |state| Moving::new(state, DVec3::ZERO);
             let at = |observed| unknown(extrapolated(observed, tick, self.seconds));
             let bodies: Vec<Moving> = others.iter().map(at).collect();
             let tank = predictor.tank(&unknown(state), &bodies)?;
@@ -77,7 +77,7 @@ impl Prediction {
         let at = |observed: &Observed| {
             let then = extrapolated(observed, tick, self.seconds);
             let known = known.iter().find(|body| body.state.id == then.id);
-            let Some(known) = known else { return Moving { state: then, spin: DVec3::ZERO } };
+            let Some(known) = known else { return Moving::new(then, DVec3::ZERO) };
             let is_old = observed.0 < tick && !then.asleep;
             if is_old && then.position.distance(known.state.position) < BELIEVED {
                 return *known;
@@ -129,19 +129,14 @@ fn nearest(predicted: &Moving, rounded: &EntityState, seconds: f64) -> Moving {
         0.0 => DVec3::ZERO,
         _ => (position - state.position) / seconds.max(LEAST_WAY),
     };
-    Moving {
-        state: EntityState {
-            position,
-            orientation: within_turn(state.orientation, rounded.orientation),
-            velocity: if at_rest {
-                DVec3::ZERO
-            } else {
-                within(state.velocity + missed, rounded.velocity, VELOCITY_ROUNDING)
-            },
-            ..*rounded
-        },
-        spin: if at_rest { DVec3::ZERO } else { spin },
-    }
+    let velocity = if at_rest {
+        DVec3::ZERO
+    } else {
+        within(state.velocity + missed, rounded.velocity, VELOCITY_ROUNDING)
+    };
+    let orientation = within_turn(state.orientation, rounded.orientation);
+    let state = EntityState { position, orientation, velocity, ..*rounded };
+    Moving::new(state, if at_rest { DVec3::ZERO } else { spin })
 }
 
 /// The orientation nearest to `predicted` among those that may round to `rounded`.
@@ -179,7 +174,7 @@ mod tests {
     fn predictions_that_round_alike_are_kept() {
         let rounded = tank(DVec3::new(8.0, -3.0, 40.0), 0.5, DVec3::new(200.0, 0.0, -4.0));
         let near = tank(DVec3::new(8.01, -3.01, 40.015), 0.5012, DVec3::new(198.5, 1.9, -5.0));
-        let predicted = Moving { state: near, spin: DVec3::Z };
+        let predicted = Moving::new(near, DVec3::Z);
         assert_eq!(nearest(&predicted, &rounded, 0.1), predicted);
         // The negative quaternion is the same orientation.
         let other = EntityState { orientation: -rounded.orientation, ..rounded };
@@ -190,7 +185,7 @@ mod tests {
     fn a_wrong_prediction_is_corrected_by_as_little_as_possible() {
         let rounded = tank(DVec3::ZERO, 0.0, DVec3::ZERO);
         let away = tank(DVec3::X, 0.2, DVec3::Y * 7.0);
-        let found = nearest(&Moving { state: away, spin: DVec3::Z }, &rounded, 0.0);
+        let found = nearest(&Moving::new(away, DVec3::Z), &rounded, 0.0);
         let turned = 2.0 * found.state.orientation.z.asin();
         assert_eq!(found.state.position, DVec3::X / 64.0);
         assert_eq!((found.state.velocity, found.spin), (DVec3::Y * 2.0, DVec3::Z));
@@ -198,10 +193,10 @@ mod tests {
         // If a vehicle is predicted 0.2 units too far after a fifth of a second, its predicted
         // velocity was one unit per second too high.
         let fast = tank(DVec3::X * (0.2 + 1.0 / 64.0), 0.0, DVec3::X * 1.5);
-        let found = nearest(&Moving { state: fast, spin: DVec3::ZERO }, &rounded, 0.2);
+        let found = nearest(&Moving::new(fast, DVec3::ZERO), &rounded, 0.2);
         assert!((found.state.velocity.x - 0.5).abs() < 1e-9, "{:?}", found.state.velocity);
         let asleep = EntityState { asleep: true, ..rounded };
-        let found = nearest(&Moving { state: fast, spin: DVec3::Z }, &asleep, 0.2);
+        let found = nearest(&Moving::new(fast, DVec3::Z), &asleep, 0.2);
         assert!(found.state.asleep && found.spin == DVec3::ZERO);
         assert_eq!(found.state.velocity, DVec3::ZERO);
     }

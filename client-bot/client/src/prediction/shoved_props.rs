@@ -8,9 +8,10 @@ use std::collections::VecDeque;
 
 use glam::DVec3;
 use obsp_proto::Tick;
-use obsp_proto::snapshot::TouchedBody;
+use obsp_proto::snapshot::{TouchedBody, TouchedMove};
 use obsp_sim::{
-    CollisionLayers, EntityId, EntityState, Kind, Moving, PlayerMotion, PredictedBodies, Predictor,
+    CollisionLayers, EntityId, EntityState, Kind, LinearMove, Moving, PlayerMotion,
+    PredictedBodies, Predictor,
 };
 
 use super::{MAX_EXTRAPOLATION, Observed};
@@ -65,7 +66,12 @@ impl ServerUpdate<'_> {
             asleep: exact.asleep,
             ..*state
         };
-        Some(Moving { state, spin: exact.spin.as_dvec3() })
+        let linear_move = exact.linear_move.map(|TouchedMove { goal, speed, start }| LinearMove {
+            goal: goal.as_dvec3(),
+            speed: speed.into(),
+            delay: start.distance(self.tick).clamp(0, u32::MAX.into()) as u32,
+        });
+        Some(Moving { state, spin: exact.spin.as_dvec3(), linear_move })
     }
 }
 
@@ -125,7 +131,7 @@ impl ShovedProps {
             known.unwrap_or_else(|| {
                 let then = self.predicted_at(observed.0, observed.1.id);
                 let spin = then.map_or(DVec3::ZERO, |then| then.spin);
-                Moving { state: extrapolated(observed, tick, seconds), spin }
+                Moving::new(extrapolated(observed, tick, seconds), spin)
             })
         };
         let bodies: Vec<Moving> = update.observed.iter().map(known).collect();
@@ -167,10 +173,8 @@ impl ShovedProps {
         }
         if is_new {
             let spin = |id| self.bodies.as_ref()?.find(id).map(|body| body.spin);
-            let known = |state: &EntityState| Moving {
-                state: *state,
-                spin: spin(state.id).unwrap_or_default(),
-            };
+            let known =
+                |state: &EntityState| Moving::new(*state, spin(state.id).unwrap_or_default());
             let bodies: Vec<Moving> = around.iter().map(known).collect();
             self.rebuild(&bodies, player, predictor);
         }

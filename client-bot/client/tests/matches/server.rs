@@ -249,7 +249,7 @@ impl Server {
             let touched = self.world.touched_by(player);
             let motion = self.world.player_motion(player);
             own.motion = motion.map(|motion| {
-                AuthoritativeMotion::new(motion, tick, self.pushed).with_touched(touched)
+                AuthoritativeMotion::new(motion, tick, self.pushed).with_touched(tick, touched)
             });
         }
         let state = self.quantiser.quantise(&self.world.state()).expect(

@@ -49,13 +49,13 @@ fn own(tick: u64, byte: u8) -> OwnPlayer {
         let speed = if is(2) { 0.0 } else { f64::from(along) };
         let velocity = DVec3::X * speed;
         let state = EntityState { asleep: is(2), velocity, ..entity(slot, tick) };
-        Moving { state, spin: DVec3::Z * speed }
+        Moving::new(state, DVec3::Z * speed)
     };
     let pushed = is(5).then(|| Tick((tick - tick % 40) as u32));
     let motion = AuthoritativeMotion::new(motion, Tick(tick as u32), pushed);
     OwnPlayer {
         lead: is(6).then(|| Lead::from_ticks(tick as f64 % 9.0 - 4.0)),
-        motion: (!is(7)).then(|| motion.with_touched((1..=u16::from(byte & 3)).map(body))),
+        motion: (!is(7)).then(|| motion.with_touched(Tick(0), (1..=u16::from(byte & 3)).map(body))),
         command_substituted: is(4),
     }
 }

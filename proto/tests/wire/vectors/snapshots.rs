@@ -10,7 +10,7 @@ use obsp_proto::quantise::{
 use obsp_proto::schema::{Field, FieldValues, Schema};
 use obsp_proto::snapshot::{
     AuthoritativeMotion, Baseline, BaselineQuery, Baselines, Digest, DigestSample, Extras, Header,
-    Lead, Record, RecordToWrite, Snapshot, SnapshotCodec, TouchedBody, ValueBlock,
+    Lead, Record, RecordToWrite, Snapshot, SnapshotCodec, TouchedBody, TouchedMove, ValueBlock,
 };
 use obsp_sim::{CollisionLayers, EntityId, ModelId, MovementId, PlayerMotion, Posture, Walker};
 
@@ -39,10 +39,22 @@ fn motion() -> AuthoritativeMotion {
     let motion = PlayerMotion { position: Vec3::new(0.0, 113.0, 25.25), velocity, walker };
     let orientation = Quat::from_xyzw(0.0, 0.6, 0.0, 0.8);
     let (position, velocity) = (Vec3::new(-508.875, -505.75, -246.625), Vec3::ZERO);
-    let resting =
-        TouchedBody { slot: 17, asleep: true, position, orientation, velocity, spin: Vec3::ZERO };
+    let resting = TouchedBody {
+        slot: 17,
+        asleep: true,
+        position,
+        orientation,
+        velocity,
+        spin: Vec3::ZERO,
+        linear_move: Some(TouchedMove {
+            goal: Vec3::new(-508.875, -505.75, -150.5),
+            speed: 150.0,
+            start: Tick(70_031),
+        }),
+    };
     let (velocity, spin) = (Vec3::new(12.5, 0.0, -1.0), Vec3::new(0.0, 0.25, -3.0));
-    let rolling = TouchedBody { slot: 16, asleep: false, velocity, spin, ..resting };
+    let rolling =
+        TouchedBody { slot: 16, asleep: false, velocity, spin, linear_move: None, ..resting };
     AuthoritativeMotion { motion, since_pushed: 3, touched: [Some(resting), Some(rolling)] }
 }
 

@@ -28,8 +28,6 @@ pub(super) struct Button {
     pressed: DVec3,
     state: State,
     wait: Option<u32>,
-    /// Ticks until it comes out again.
-    left: u32,
     health: i32,
     health_left: i32,
     /// The player who pressed it.
@@ -60,7 +58,6 @@ impl Button {
             pressed: place + travel,
             state: State::Out,
             wait: keys::ticks(world, entity, "wait", WAIT),
-            left: 0,
             health,
             health_left: health,
             by: None,
@@ -77,21 +74,17 @@ impl Button {
         match self.mover.step(world) {
             Progress::Arrived if self.state == State::GoingIn => {
                 self.state = State::In;
-                self.left = self.wait.unwrap_or(0);
                 calls.fire(at, self.by);
+                if let Some(wait) = self.wait {
+                    self.mover.go_after(world, self.out, wait.max(1));
+                }
             }
             Progress::Arrived => {
                 self.state = State::Out;
                 self.health_left = self.health;
             }
-            Progress::Rests if self.state == State::In && self.wait.is_some() => {
-                self.left = self.left.saturating_sub(1);
-                if self.left == 0 {
-                    self.state = State::ComingOut;
-                    self.mover.go(world, self.out);
-                }
-            }
-            Progress::Rests | Progress::Moves | Progress::Blocked => {}
+            Progress::Starts if self.state == State::In => self.state = State::ComingOut,
+            _ => {}
         }
         let waits = self.health == 0 && matches!(self.state, State::Out | State::ComingOut);
         if waits { self.toucher(world).map(Some) } else { None }

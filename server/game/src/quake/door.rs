@@ -45,8 +45,6 @@ pub(super) struct Door {
     state: State,
     /// Ticks for which it stays open; `None` if it stays open for ever.
     wait: Option<u32>,
-    /// Ticks until it shuts.
-    left: u32,
     toggles: bool,
     damage: i16,
     /// Points of health of a door that is shot; zero for others.
@@ -91,7 +89,6 @@ impl Door {
             open: place + open,
             state: State::Shut,
             wait: keys::ticks(world, entity, "wait", WAIT),
-            left: 0,
             toggles: flags & TOGGLE != 0,
             damage: keys::damage(entity, "dmg", DAMAGE),
             health,
@@ -115,9 +112,13 @@ impl Door {
         match self.mover.step(world) {
             Progress::Arrived if self.state == State::Opening => {
                 self.state = State::Open;
-                self.left = self.wait.unwrap_or(0);
+                self.wait(world);
             }
             Progress::Arrived => self.state = State::Shut,
+            Progress::Starts if self.state == State::Open => {
+                self.health_left = self.health;
+                self.state = State::Shutting;
+            }
             Progress::Blocked => {
                 self.mover.hurt(world, self.damage, "func_door", calls);
                 // A door that never shuts again would stay ajar, so it presses on.
@@ -128,13 +129,7 @@ impl Door {
                     }
                 }
             }
-            Progress::Rests if self.state == State::Open => {
-                self.left = self.left.saturating_sub(1);
-                if self.left == 0 && self.wait.is_some() && !self.toggles {
-                    self.shut(world);
-                }
-            }
-            Progress::Rests | Progress::Moves => {}
+            Progress::Rests | Progress::Waits | Progress::Starts | Progress::Moves => {}
         }
         self.field_wait = self.field_wait.saturating_sub(1);
         let field = self.field.filter(|_| self.field_wait == 0)?;
@@ -153,12 +148,19 @@ impl Door {
     ) {
         match self.state {
             State::Opening => {}
-            State::Open => self.left = self.wait.unwrap_or(0),
+            State::Open => self.wait(world),
             State::Shut | State::Shutting => {
                 self.state = State::Opening;
                 self.mover.go(world, self.open);
                 calls.fire(at, by);
             }
+        }
+    }
+
+    /// Lets an open door shut after its wait, which begins now.
+    fn wait(&mut self, world: &mut WorldMut<'_>) {
+        if let Some(wait) = self.wait.filter(|_| !self.toggles) {
+            self.mover.go_after(world, self.shut, wait.max(1));
         }
     }
 

@@ -1,12 +1,13 @@
 //! A mover: a kinematic body that goes from place to place in a straight line.
 //!
-//! At rest it has no velocity, so it sleeps, and bodies sleep on it. Its velocity is set when it
-//! starts, when its last step is shorter than the others, and when something has held it up.
+//! At rest it has no velocity, so it sleeps, and bodies sleep on it. The simulation moves it
+//! ([`LinearMove`]). A mover that is to come back later is told so at once, because clients predict
+//! how it carries its riders.
 
 use glam::{DQuat, DVec3};
 use obsp::MapEntity;
 use obsp::geometry::Aabb;
-use obsp_sim::{CollisionLayers, EntityId, Kind};
+use obsp_sim::{CollisionLayers, EntityId, Kind, LinearMove};
 use serde::{Deserialize, Serialize};
 
 use super::keys;
@@ -25,9 +26,6 @@ const ROOM: f64 = 0.5;
 /// A body nearer than this to a mover that is set up, in units, is put elsewhere.
 const NEAR: f64 = 1.0;
 
-/// A mover nearer to its goal than this, in units, is there.
-const THERE: f64 = 1.0 / 1024.0;
-
 /// A mover that makes less than this share of its step is held up.
 const HELD: f64 = 0.5;
 
@@ -41,9 +39,8 @@ pub(super) struct Mover {
     pub(super) body: EntityId,
     /// Units per second.
     speed: f64,
-    goal: Option<DVec3>,
-    /// The velocity that the body was given.
-    velocity: DVec3,
+    /// The last thing that the mover was seen to do.
+    progress: Progress,
     /// Its position after the last tick.
     last: DVec3,
     /// The ticks in a row in which it was held up.
@@ -51,9 +48,13 @@ pub(super) struct Mover {
 }
 
 /// The progress of a mover in a tick.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Progress {
     Rests,
+    /// It is to start later.
+    Waits,
+    /// It has waited, and starts in the next tick.
+    Starts,
     Moves,
     Arrived,
     /// Something without room has held the mover up for a while.
@@ -88,36 +89,49 @@ impl Mover {
             let _ = world.remove(body);
             return None;
         }
-        Some(Self { body, speed, goal: None, velocity: DVec3::ZERO, last: at, held: 0 })
+        Some(Self { body, speed, progress: Progress::Rests, last: at, held: 0 })
     }
 
     /// Sets out for a place.
     pub(super) fn go(&mut self, world: &mut WorldMut<'_>, goal: DVec3) {
+        self.go_after(world, goal, 0);
+    }
+
+    /// Sets out for a place after some ticks. Clients of its riders know that beforehand.
+    pub(super) fn go_after(&mut self, world: &mut WorldMut<'_>, goal: DVec3, delay: u32) {
         let Some(at) = position(world, self.body) else { return };
-        (self.goal, self.last, self.held) = (Some(goal), at, 0);
-        self.drive(world, at, goal);
+        (self.last, self.held) = (at, 0);
+        self.progress = if delay == 0 { Progress::Starts } else { Progress::Waits };
+        // A mover that fell out of the map goes nowhere.
+        let _ = world.move_linear(self.body, LinearMove { goal, speed: self.speed, delay });
     }
 
     /// Looks how far the body has come in this tick.
-    pub(super) fn step(&mut self, world: &mut WorldMut<'_>) -> Progress {
-        let Some(goal) = self.goal else { return Progress::Rests };
-        let Some(at) = position(world, self.body) else {
-            self.goal = None;
-            return Progress::Rests;
-        };
-        let left = at.distance(goal);
-        if left <= THERE {
-            self.goal = None;
-            self.set_velocity(world, DVec3::ZERO);
+    pub(super) fn step(&mut self, world: &WorldMut<'_>) -> Progress {
+        let before = self.progress;
+        self.progress = self.seen(world);
+        match self.progress {
+            // It has rested for a while.
+            Progress::Arrived if matches!(before, Progress::Arrived | Progress::Rests) => {
+                Progress::Rests
+            }
+            seen => seen,
+        }
+    }
+
+    fn seen(&mut self, world: &WorldMut<'_>) -> Progress {
+        let Some(LinearMove { delay, .. }) = world.linear_move(self.body) else {
             return Progress::Arrived;
+        };
+        let at = position(world, self.body).unwrap_or(self.last);
+        let made = at.distance(std::mem::replace(&mut self.last, at));
+        match self.progress {
+            Progress::Waits if delay > 0 => return Progress::Waits,
+            Progress::Waits => return Progress::Starts,
+            _ => {}
         }
-        let step = self.velocity * world.seconds();
-        let made = (at - self.last).dot(step) / step.length_squared();
-        self.last = at;
-        let is_free = made > HELD;
-        if !is_free || left <= self.speed * world.seconds() + THERE {
-            self.drive(world, at, goal);
-        }
+        // The last step of a way may be shorter, but a mover that has made it is there.
+        let is_free = made > HELD * self.speed * world.seconds();
         self.held = if is_free { 0 } else { self.held.saturating_add(1) };
         if self.held < keys::ticks_of(world, PATIENCE).max(2) {
             return Progress::Moves;
@@ -138,23 +152,6 @@ impl Mover {
         let player = stopped.filter(|id| world.player_kind(*id).is_some());
         if let Some(player) = player.filter(|_| damage > 0) {
             calls.effects.push(Effect::Hurt { player, damage, means });
-        }
-    }
-
-    fn drive(&mut self, world: &mut WorldMut<'_>, at: DVec3, goal: DVec3) {
-        let (way, seconds) = (goal - at, world.seconds());
-        let far = way.length();
-        // The last step is as long as what is left of the way.
-        let last = far <= self.speed * seconds + THERE;
-        let velocity = if last { way / seconds } else { way * (self.speed / far) };
-        self.set_velocity(world, velocity);
-    }
-
-    fn set_velocity(&mut self, world: &mut WorldMut<'_>, velocity: DVec3) {
-        if self.velocity != velocity {
-            self.velocity = velocity;
-            // A mover that fell out of the map has no velocity.
-            let _ = world.set_velocity(self.body, velocity, DVec3::ZERO);
         }
     }
 }

@@ -37,8 +37,6 @@ pub(super) struct Plat {
     low: DVec3,
     state: State,
     wait: Option<u32>,
-    /// Ticks until it goes down.
-    left: u32,
     damage: i16,
     field: Option<VolumeId>,
 }
@@ -71,7 +69,6 @@ impl Plat {
             low: place + low,
             state: if targeted { State::Targeted } else { State::Low },
             wait: keys::ticks(world, entity, "wait", WAIT),
-            left: 0,
             damage: keys::damage(entity, "dmg", DAMAGE),
             field: world.add_volume(&field),
         })
@@ -86,9 +83,12 @@ impl Plat {
         match self.mover.step(world) {
             Progress::Arrived if self.state == State::Rising => {
                 self.state = State::High;
-                self.left = self.wait.unwrap_or(0);
+                if let Some(wait) = self.wait {
+                    self.mover.go_after(world, self.low, wait.max(1));
+                }
             }
             Progress::Arrived => self.state = State::Low,
+            Progress::Starts if self.state == State::High => self.state = State::Sinking,
             Progress::Blocked => {
                 self.mover.hurt(world, self.damage, "func_plat", calls);
                 match self.state {
@@ -96,7 +96,7 @@ impl Plat {
                     _ => self.rise(world),
                 }
             }
-            Progress::Rests | Progress::Moves => {}
+            Progress::Rests | Progress::Waits | Progress::Starts | Progress::Moves => {}
         }
         let is_player = |id: &EntityId| world.player_kind(*id).is_some();
         let stays = matches!(self.state, State::Low | State::High);
@@ -104,14 +104,9 @@ impl Plat {
         let taken = field.is_some_and(|field| world.inside(field).iter().any(is_player));
         match self.state {
             State::Low if taken => self.rise(world),
-            State::High if self.wait.is_some() => {
-                self.left = match taken {
-                    true => keys::ticks_of(world, LEAVES),
-                    false => self.left.saturating_sub(1),
-                };
-                if self.left == 0 {
-                    self.sink(world);
-                }
+            State::High if taken && self.wait.is_some() => {
+                let leaves = keys::ticks_of(world, LEAVES).max(1);
+                self.mover.go_after(world, self.low, leaves);
             }
             _ => {}
         }

@@ -33,8 +33,8 @@ pub(super) struct Train {
     at: u32,
     /// Whether the train has been set off.
     runs: bool,
-    /// Ticks until it goes on; `None` if it stays for ever.
-    left: Option<u32>,
+    /// Whether it stays where it is for ever.
+    is_done: bool,
     damage: i16,
     /// Ticks until it hurts again.
     hurts: u32,
@@ -73,7 +73,7 @@ impl Train {
             again,
             at: 0,
             runs: !Wires::is_targeted(entity),
-            left: Some(1),
+            is_done: false,
             damage: keys::damage(entity, "dmg", DAMAGE),
             hurts: 0,
         })
@@ -87,16 +87,17 @@ impl Train {
     ) -> Option<Option<EntityId>> {
         self.hurts = self.hurts.saturating_sub(1);
         match self.mover.step(world) {
-            Progress::Arrived => {
-                self.left = self.way.get(self.at as usize).and_then(|corner| corner.wait);
-            }
+            Progress::Arrived => match self.way.get(self.at as usize).and_then(|at| at.wait) {
+                Some(wait) => self.go_on(world, wait),
+                None => self.is_done = true,
+            },
             // It waits until there is room.
             Progress::Blocked if self.hurts == 0 => {
                 self.mover.hurt(world, self.damage, "func_train", calls);
                 self.hurts = keys::ticks_of(world, HURTS);
             }
-            Progress::Rests if self.runs => self.wait(world),
-            Progress::Rests | Progress::Moves | Progress::Blocked => {}
+            Progress::Rests if self.runs && !self.is_done => self.go_on(world, 0),
+            _ => {}
         }
         None
     }
@@ -106,21 +107,17 @@ impl Train {
         self.runs = true;
     }
 
-    fn wait(&mut self, world: &mut WorldMut<'_>) {
-        let Some(left) = &mut self.left else { return };
-        *left = left.saturating_sub(1);
-        if *left > 0 {
-            return;
-        }
+    /// Goes to the next corner after some ticks.
+    fn go_on(&mut self, world: &mut WorldMut<'_>, wait: u32) {
         let last = self.at as usize + 1 >= self.way.len();
         let next = if last { self.again } else { Some(self.at + 1) };
         let corner = next.and_then(|next| self.way.get(next as usize));
         match (next, corner) {
             (Some(next), Some(corner)) => {
                 self.at = next;
-                self.mover.go(world, corner.place);
+                self.mover.go_after(world, corner.place, wait);
             }
-            _ => self.left = None,
+            _ => self.is_done = true,
         }
     }
 }

@@ -5,6 +5,7 @@
 use glam::{DQuat, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
+use crate::bodies::linear_move::LinearMove;
 use crate::collision::shape::Shapes;
 use crate::conventions::turn;
 use crate::state::{EntityId, ModelId, MovementId, Posture};
@@ -28,21 +29,23 @@ impl Role {
     /// The role of a body that no player steers, by its model: a kinematic body or a prop.
     pub(crate) fn of_body(model: ModelId, shapes: &Shapes) -> Self {
         if shapes.is_kinematic(model) {
-            Self::Kinematic(Kinematic { model, slowdowns: 0 })
+            Self::Kinematic(Kinematic { model, slowdowns: 0, linear_move: None })
         } else {
             Self::Prop(model)
         }
     }
 }
 
-/// A body that a game moves by setting its velocity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A body that a game moves by setting its velocity, or by a place to which it is to go.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Kinematic {
     pub(crate) model: ModelId,
     /// How many times the body's velocity is halved at present. It grows by one after each tick in
     /// which something stopped the body, and shrinks by one after each free tick (see
     /// [`driven`](crate::bodies::driven)). It is at most [`Kinematic::MAX_SLOWDOWNS`].
     pub(crate) slowdowns: u8,
+    /// The place to which the body goes, until it is there.
+    pub(crate) linear_move: Option<LinearMove>,
 }
 
 impl Kinematic {

@@ -100,8 +100,8 @@ pub(crate) struct Encounters {
     pub(crate) touched: Vec<(SweepHit, f64)>,
     /// The place where the player entered a teleporter; `None` if the player entered none.
     pub(crate) teleported: Option<Vec3>,
-    /// The slot of the moving kinematic body that carried the player.
-    pub(crate) carrier: Option<u16>,
+    /// The slot of the entity on which the player stands.
+    pub(crate) ground: Option<u16>,
 }
 
 /// The surface that carries a player.
@@ -111,8 +111,10 @@ struct Ground {
     /// The ground's own velocity: all of it for a kinematic body, the horizontal part for other
     /// bodies.
     drift: DVec3,
-    /// The slot of the kinematic body that moves and is the ground; `None` for other ground.
-    carrier: Option<u16>,
+    /// The slot of the entity that is the ground; `None` for the world.
+    entity: Option<u16>,
+    /// Whether that entity is a kinematic body that moves.
+    carries: bool,
     /// Whether the ground consists of several surfaces that are each too steep to stand on. These
     /// surfaces act as walls on a player who walks there.
     is_wedge: bool,
@@ -137,7 +139,7 @@ pub(crate) fn step(
     // On moving ground the player walks relative to the ground.
     motion.velocity -= drift;
     if motion.walker.grounded {
-        if let Some(Ground { normal, carrier: Some(_), .. }) = ground {
+        if let Some(Ground { normal, carries: true, .. }) = ground {
             // The player follows the ground up and down.
             motion.velocity -= normal * motion.velocity.dot(normal);
         }
@@ -148,7 +150,7 @@ pub(crate) fn step(
     let touched = &mut encounters.touched;
     if motion.walker.grounded {
         // Ground that goes down is still in the way: see `come_down`.
-        let sinks = ground.filter(|ground| ground.carrier.is_some());
+        let sinks = ground.filter(|ground| ground.carries);
         let sinks = DVec3::Z * sinks.map_or(0.0, |ground| ground.drift.z.min(0.0));
         motion.velocity -= sinks;
         make_way(&mut motion, seconds, surroundings);
@@ -167,8 +169,9 @@ pub(crate) fn step(
     encounters.teleported = teleported.then_some(entered);
     let landed = find_ground(&mut motion, (seconds, parameters), surroundings, false);
     let stands_on = if teleported { landed } else { ground.or(landed) };
-    let carrier = stands_on.filter(|ground| ground.carrier.is_some() && motion.walker.grounded);
-    encounters.carrier = carrier.and_then(|ground| ground.carrier);
+    let stands_on = stands_on.filter(|_| motion.walker.grounded);
+    encounters.ground = stands_on.and_then(|ground| ground.entity);
+    let carrier = stands_on.filter(|ground| ground.carries);
     motion.walker.ground_velocity = carrier.map_or(Vec3::ZERO, |ground| ground.drift.as_vec3());
     let Motion { position, velocity, walker } = motion;
     PlayerMotion { position, velocity: velocity.as_vec3(), walker }
@@ -293,7 +296,8 @@ fn find_ground(
     motion.walker.grounded = true;
     let drift = hit.entity.map_or(DVec3::ZERO, |entity| surroundings.drift(entity));
     let normal = if is_wedge { DVec3::Z } else { hit.normal };
-    Some(Ground { normal, drift: drift.with_z(0.0), carrier: None, is_wedge })
+    let entity = hit.entity.filter(|_| !is_wedge);
+    Some(Ground { normal, drift: drift.with_z(0.0), entity, carries: false, is_wedge })
 }
 
 /// Whether a player of this velocity, relative to ground of this normal, leaves the ground.
@@ -333,7 +337,7 @@ fn find_carrier(
         motion.position = sweep.end;
     }
     let drift = carry.velocity;
-    Some(Ground { normal: hit.normal, drift, carrier: hit.entity, is_wedge: false })
+    Some(Ground { normal: hit.normal, drift, entity: hit.entity, carries: true, is_wedge: false })
 }
 
 /// Moves a player down by as much as the ground that carried the player has gone down. Bodies move

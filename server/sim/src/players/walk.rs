@@ -9,6 +9,7 @@ use crate::arena::Arena;
 use crate::arena::triggers::Effect;
 use crate::bodies::entities::Entities;
 use crate::bodies::guard::Seeker;
+use crate::bodies::mobility::Mobility;
 use crate::bodies::roles::Walker;
 use crate::bodies::sleep;
 use crate::collision::cascade::{Body, first_impact};
@@ -203,7 +204,14 @@ pub(crate) fn step(
     }
     shove(entities, &arena.shapes, slot, &encounters.touched);
     let touched = encounters.touched.iter().filter_map(|(hit, _)| hit.entity);
-    let touched = touched.chain(encounters.carrier).collect();
+    // A client has to know where kinematic ground goes, and when a resting one is to start.
+    let goes = |slot: &u16| {
+        let ground = entities.get(*slot);
+        ground.is_some_and(|ground| {
+            ground.mobility() == Mobility::Kinematic || ground.linear_move().is_some()
+        })
+    };
+    let touched = touched.chain(encounters.ground.filter(goes)).collect();
     WalkOutcome { overlaps, teleported, pushed, touched }
 }
 

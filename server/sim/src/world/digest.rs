@@ -9,6 +9,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::dynamics::{BodyMass, BodyParameters, OwnDynamics, Wrench};
 use crate::bodies::entities::{Entities, Entity, Outside};
+use crate::bodies::linear_move::LinearMove;
 use crate::bodies::roles::{Kinematic, Missile, PlayerBody, Role};
 use crate::conventions::GRAVITY;
 use crate::players::history::PositionHistory;
@@ -125,8 +126,14 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
             tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));
         }
         Role::Prop(model) => hash.update(&[2, model.0]),
-        Role::Kinematic(Kinematic { model, slowdowns }) => {
+        Role::Kinematic(Kinematic { model, slowdowns, linear_move }) => {
             hash.update(&[6, model.0, u8::from(held), *slowdowns]);
+            if let Some(LinearMove { goal, speed, delay }) = linear_move {
+                hash.update(b"moves");
+                add_numbers(hash, &goal.to_array());
+                add_numbers(hash, &[*speed]);
+                hash.update(&delay.to_le_bytes());
+            }
         }
         Role::Missile(Missile { model, motion }) => hash.update(&[3, *motion as u8, model.0]),
         Role::Cargo(cargo) => {

@@ -22,7 +22,7 @@ use crate::traits::CollisionLayers;
 
 /// Highest speed that a game can give a body, in units per second: five times a rocket's speed. In
 /// a tick of 1/60 s such a body moves 75 units.
-const MAX_SPEED: f64 = 4_500.0;
+pub(super) const MAX_SPEED: f64 = 4_500.0;
 
 /// Maximum component of an impulse along an axis, in kg·units/s. It gives a body more speed than
 /// any limit allows, and no product of it with [`MAX_ARM`] is infinite.
@@ -168,7 +168,8 @@ impl World {
     /// world's axes. A speed of more than 4,500 units per second is reduced to that. Players on
     /// foot do not turn.
     ///
-    /// A kinematic body keeps its velocities until they are set again. It pushes and carries the
+    /// A kinematic body keeps its velocities until they are set again, and forgets where it was to
+    /// go ([`World::move_linear`]). It pushes and carries the
     /// bodies that it meets. While a body in its way cannot give way, it stands still.
     ///
     /// ```
@@ -198,6 +199,7 @@ impl World {
         if !linear.is_finite() || !angular.is_finite() {
             return Err(PlaceError::NotFinite);
         }
+        self.set_linear_move(id, None);
         self.store_velocity(id, linear, angular);
         Ok(())
     }

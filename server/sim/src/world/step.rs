@@ -84,6 +84,7 @@ impl World {
         step.moved = self.motions();
         self.advance_props(std::mem::take(&mut step.overlapping));
         self.bring_riders_down(step);
+        self.advance_linear_moves();
         hovertank::deploy(
             &self.arena,
             &mut self.entities,

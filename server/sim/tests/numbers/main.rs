@@ -22,13 +22,13 @@ use obsp::geometry::Aabb;
 use obsp::model::{Model, shipped};
 use obsp_sim::audit::Audit;
 use obsp_sim::{
-    BodyMass, BodyParameters, Buttons, Command, Config, EntityId, ForceSpan, LockedAxes,
-    MissileMotion, ModelId, MovementParameters, MovementSets, Nearest, PlayerKind, Posture, Random,
-    Resolution, SweptShape, World,
+    BodyMass, BodyParameters, Buttons, Command, Config, EntityId, ForceSpan, LinearMove,
+    LockedAxes, MissileMotion, ModelId, MovementParameters, MovementSets, Nearest, PlayerKind,
+    Posture, Random, Resolution, SweptShape, World,
 };
 
 /// Types of parameters that hold numbers.
-const TYPES: [&str; 25] = [
+const TYPES: [&str; 26] = [
     "f32",
     "f64",
     "u8",
@@ -48,6 +48,7 @@ const TYPES: [&str; 25] = [
     "EntityState",
     "PlayerMotion",
     "Moving",
+    "LinearMove",
     "Config",
     "SweptShape",
     "MovementParameters",
@@ -165,6 +166,11 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
         "World::set_velocity" => {
             let (linear, angular) = (vector(n, [9.0, -7.0, 1.0]), vector(n, [1.0, 2.0, 3.0]));
             ids.into_iter().for_each(|id| _ = world.set_velocity(id, linear, angular));
+        }
+        "World::move_linear" => {
+            let (goal, speed) = (vector(n, [9.0, -7.0, 90.0]), n.f64(90.0));
+            let by = LinearMove { goal, speed, delay: n.whole(1, u32::MAX.into()) as u32 };
+            ids.into_iter().for_each(|id| _ = world.move_linear(id, by));
         }
         "World::add_velocity" => {
             let gained = vector(n, [90.0, -70.0, 10.0]);

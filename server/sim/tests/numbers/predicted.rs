@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 use obsp_sim::{
-    CollisionLayers, Command, EntityId, EntityState, Kind, ModelId, MovementParameters,
+    CollisionLayers, Command, EntityId, EntityState, Kind, LinearMove, ModelId, MovementParameters,
     MovementSets, Moving, PlayerMotion, Posture, Predictor, Traits, Walker,
 };
 
@@ -10,9 +10,10 @@ use crate::extremes::{Numbers, exercise, functions};
 use crate::{map, models, turn, vector};
 
 /// Names of the functions that are called here.
-const CALLED: [&str; 10] = [
+const CALLED: [&str; 11] = [
     "PredictedBodies::shove",
     "Moving::advanced",
+    "Moving::new",
     "Predictor::advance",
     "Predictor::correct_tank",
     "Predictor::drive",
@@ -52,7 +53,7 @@ fn moving(n: &mut Numbers, slot: u16, kind: Kind, at: [f64; 3]) -> Moving {
         asleep: false,
         traits: Traits::default(),
     };
-    Moving { state, spin: vector(n, [0.1; 3]) }
+    Moving::new(state, vector(n, [0.1; 3]))
 }
 
 fn check(body: &Moving) {
@@ -79,13 +80,18 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
             predictor.advance(&mut among, &[], &motion(n), n.f64(1.0 / 60.0));
             among.bodies().for_each(|body| check(&body));
         }
-        "Moving::advanced" => {
+        "Moving::advanced" | "Moving::new" => {
             let before = moving(n, 1, prop, [60.0, 0.0, 30.0]);
-            let (seconds, is_usual) = (n.f64(0.5), n.are_usual());
-            let after = before.advanced(seconds);
+            let (seconds, is_usual) = (n.f64(0.25), n.are_usual());
+            let after = before.advanced(2, seconds);
             let was_finite = before.state.position.is_finite() && before.spin.is_finite();
             assert!(!was_finite || after.state.position.is_finite(), "{before:?} to {after:?}");
             assert!(!is_usual || after.state.position.x == 55.0, "{after:?}");
+            let (goal, speed) = (vector(n, [0.0, 0.0, 30.0]), n.f64(20.0));
+            let delay = n.whole(1, u32::MAX.into()) as u32;
+            let linear_move = Some(LinearMove { goal, speed, delay });
+            let after = Moving { linear_move, ..before }.advanced(3, seconds);
+            assert!(!was_finite || after.state.position.is_finite(), "{before:?} to {after:?}");
         }
         "Predictor::step" => {
             let parameters = MovementParameters::default().to_array().map(|usual| n.f64(usual));

@@ -100,7 +100,7 @@ fn play(seed: u64, objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<
             if (now + u32::from(id.slot)).is_multiple_of(interval) {
                 let others = near(&observed, *id, Some((Tick(now), motion)));
                 let answer = AuthoritativeMotion::new(motion, Tick(now), *pushed_at);
-                let answer = answer.with_touched(world.touched_by(*id));
+                let answer = answer.with_touched(Tick(now), world.touched_by(*id));
                 match prediction.reconcile(Tick(now), answer, &others) {
                     Some(error) if error.disturbed => disturbed += 1,
                     Some(error) => undisturbed.push(error.units),

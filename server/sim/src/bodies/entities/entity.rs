@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::dynamics::Dynamics;
 use crate::bodies::guard::Placement;
+use crate::bodies::linear_move::LinearMove;
 use crate::bodies::mobility::{Mobility, Pace};
 use crate::bodies::near_solids::NearSolids;
 use crate::bodies::roles::{Hovertank, Missile, MissileMotion, PlayerBody, Role, Walker};
@@ -246,6 +247,14 @@ impl Entity {
             _ => return [self.velocity, self.angular],
         };
         [self.velocity, self.angular].map(|velocity| velocity * share)
+    }
+
+    /// The move of a kinematic body that waits to start or is on its way; `None` for others.
+    pub(crate) fn linear_move(&self) -> Option<LinearMove> {
+        match &self.role {
+            Role::Kinematic(kinematic) => kinematic.linear_move,
+            _ => None,
+        }
     }
 
     /// Resets the body's sleep. A kinematic body sleeps if its velocities are zero, and is alone in

@@ -7,9 +7,10 @@ use super::{Predictor, is_sound};
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity, SleepState};
 use crate::bodies::guard::Seeker;
+use crate::bodies::linear_move::LinearMove;
 use crate::bodies::roles::{PlayerBody, Role, Walker};
 use crate::bodies::{sleep, tick};
-use crate::collision::pose::{Pose, is_speed};
+use crate::collision::pose::{Pose, is_speed, is_tick};
 use crate::collision::shape::ShapeId;
 use crate::context::StepContext;
 use crate::players::movement::PlayerMotion;
@@ -28,21 +29,51 @@ const MOST: usize = 8;
 /// allows. So it is tried at these heights above the given one, in units.
 const RAISED: [f64; 3] = [0.0, 1.0 / 64.0, 1.0 / 16.0];
 
-/// A body and its angular velocity.
+/// A body with what clients know of its motion beside a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moving {
     /// The state of the body, in the form of a snapshot.
     pub state: EntityState,
     /// Angular velocity, in radians per second, world axes.
     pub spin: DVec3,
+    /// The place to which a kinematic body goes, as far as it is known.
+    pub linear_move: Option<LinearMove>,
 }
 
 impl Moving {
-    /// The body after `seconds` without forces: it keeps its velocity and its spin. A body that
-    /// sleeps stays, and so does one whose state is not valid, before or after.
+    /// Maximum number of ticks of a way to a goal that are computed: two seconds at 60 Hz.
+    pub const MAX_TICKS: u32 = 128;
+
+    /// A body that moves without a goal.
+    pub fn new(state: EntityState, spin: DVec3) -> Self {
+        Self { state, spin, linear_move: None }
+    }
+
+    /// The body after some ticks of `seconds` without forces: it goes where it is to go, or keeps its
+    /// velocity and its spin. A body that sleeps stays, and so does one whose state is not valid,
+    /// before or after. Of a way to a goal, the ticks after the first [`Moving::MAX_TICKS`] do not
+    /// count.
     #[must_use]
-    pub fn advanced(&self, seconds: f64) -> Self {
-        let Self { mut state, spin } = *self;
+    pub fn advanced(&self, ticks: u32, seconds: f64) -> Self {
+        let Some(of) = self.linear_move.filter(|_| self.is_sound() && is_tick(seconds)) else {
+            return self.coasted(f64::from(ticks) * seconds);
+        };
+        let waits = ticks.min(of.delay);
+        let mut body = *self;
+        if waits > 0 {
+            body.linear_move = Some(LinearMove { delay: of.delay - waits, ..of });
+            body.follow(seconds);
+        }
+        for _ in 0..(ticks - waits).min(Self::MAX_TICKS) {
+            body = body.coasted(seconds);
+            body.follow(seconds);
+        }
+        body
+    }
+
+    /// The body after `seconds` with the same velocity and spin.
+    fn coasted(&self, seconds: f64) -> Self {
+        let Self { mut state, spin, .. } = *self;
         let pose = Pose::known(state.position, state.orientation);
         let moves = !state.asleep && self.is_sound();
         let after = pose.filter(|_| moves).and_then(|pose| {
@@ -52,12 +83,25 @@ impl Moving {
         if let Some(Pose { position, orientation }) = after {
             (state.position, state.orientation) = (position, orientation);
         }
-        Self { state, spin }
+        Self { state, ..*self }
+    }
+
+    /// Sets the velocity for the next tick of the way to the goal.
+    fn follow(&mut self, seconds: f64) {
+        let Some(of) = self.linear_move.filter(|of| of.delay == 0) else { return };
+        let velocity = of.velocity(self.state.position, seconds);
+        if velocity.is_none() {
+            self.linear_move = None;
+        }
+        self.state.velocity = velocity.unwrap_or(DVec3::ZERO);
+        self.state.asleep = velocity.is_none() && self.spin == DVec3::ZERO;
     }
 
     /// Whether the state and the spin are valid.
     pub(super) fn is_sound(&self) -> bool {
-        is_sound(&self.state) && is_speed(self.spin)
+        let is_sound_way = |of: LinearMove| of.speed.is_finite() && of.goal.is_finite();
+        let moves_soundly = self.linear_move.is_none_or(is_sound_way);
+        is_sound(&self.state) && is_speed(self.spin) && moves_soundly
     }
 }
 
@@ -209,7 +253,7 @@ impl PredictedBodies {
         }
     }
 
-    fn add(&mut self, predictor: &Predictor, shape: ShapeId, Moving { state, spin }: Moving) {
+    fn add(&mut self, predictor: &Predictor, shape: ShapeId, Moving { state, spin, .. }: Moving) {
         let (role, pose) = match state.kind {
             Kind::Player { .. } => {
                 let walker = Role::Player(PlayerBody::Box(Walker::default()));
@@ -278,7 +322,7 @@ impl PredictedBodies {
             asleep: entity.sleep.asleep,
             traits: entity.traits(),
         };
-        Some(Moving { state, spin: entity.angular })
+        Some(Moving::new(state, entity.angular))
     }
 }
 

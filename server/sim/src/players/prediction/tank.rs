@@ -74,7 +74,7 @@ impl DrivenTank {
     /// Puts the tank at the position of its state, or very near to it; `false` if there is no
     /// room for it.
     fn put(&mut self, predictor: &Predictor, tank: &Moving) -> bool {
-        let Moving { state, spin } = tank;
+        let Moving { state, spin, .. } = tank;
         let Some(shape) = predictor.shape(state) else { return false };
         let aside = [DVec3::Z, DVec3::X, -DVec3::X, DVec3::Y, -DVec3::Y, -DVec3::Z];
         let shifts = SHIFTS.iter().flat_map(|by| aside.map(|direction| direction * *by));

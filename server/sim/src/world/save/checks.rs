@@ -10,6 +10,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES, Outside, SearchState};
 use crate::bodies::guard::Seeker;
+use crate::bodies::linear_move::LinearMove;
 use crate::bodies::roles::{Cargo, Kinematic, Missile, PlayerBody, Role};
 use crate::bodies::rounds::Strike;
 use crate::bodies::solver::max_spin;
@@ -157,6 +158,12 @@ impl Checks<'_> {
             numbers(&pocket.max.to_array())?;
             if !entity.is_kinematic() {
                 return Err("an entity that is not kinematic has a pocket");
+            }
+        }
+        if let Some(LinearMove { goal, speed, .. }) = entity.linear_move() {
+            numbers(&goal.to_array())?;
+            if !(speed > 0.0 && speed <= MAX_DRIVEN) {
+                return Err("the speed of a linear move is not above zero, or too high");
             }
         }
         speed(entity.velocity, MAX_SPEED)?;
