@@ -4,7 +4,6 @@
 use glam::DVec3;
 use obsp::geometry::Aabb;
 use obsp::{Map, MapEntity};
-use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
 use super::keys;
@@ -80,11 +79,7 @@ impl Train {
     }
 
     /// Moves the train.
-    pub(super) fn tick(
-        &mut self,
-        world: &mut WorldMut<'_>,
-        calls: &mut Calls,
-    ) -> Option<Option<EntityId>> {
+    pub(super) fn tick(&mut self, world: &mut WorldMut<'_>, calls: &mut Calls) {
         self.hurts = self.hurts.saturating_sub(1);
         match self.mover.step(world) {
             Progress::Arrived => {
@@ -98,7 +93,6 @@ impl Train {
             Progress::Rests if self.runs => self.wait(world),
             Progress::Rests | Progress::Moves | Progress::Blocked => {}
         }
-        None
     }
 
     /// Lets a train start that waits for that.
