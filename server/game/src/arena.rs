@@ -80,7 +80,7 @@ impl Game for Arena {
     }
 
     fn replicated_on(&self, map: &Map, file: &GameFile) -> Replicated {
-        Items::declared(self.replicated(), map, file)
+        map_entities::declared(Items::declared(self.replicated(), map, file), map)
     }
 
     fn set_up(&self, world: &mut WorldMut<'_>) -> ArenaState {

@@ -1,6 +1,6 @@
 //! The entities of Quake's maps, in families that any game can use: a map plays as it is drawn. They
 //! work by the operations of [`WorldMut`] alone. [`items`] has what players pick up.
-//! The rest of this page is about what moves, and what sets others off.
+//! The rest of this page is about movers and triggers.
 //!
 //! A game asks for the [families](Family) that it wants, and calls [`Entities`] from its own methods:
 //! [`brush_models`] for the models, [`Entities::set_up`], [`Entities::entered`],
@@ -16,12 +16,17 @@
 //! Everything is plain data, so it is part of a game's state, of saved matches and of recordings.
 
 mod button;
+mod class;
 mod door;
 pub mod items;
 mod keys;
+mod left_out;
+mod lock;
 mod motion;
 mod plat;
 mod targets;
+mod told;
+mod touch;
 mod train;
 mod trigger;
 
@@ -29,19 +34,16 @@ mod trigger;
 mod tests;
 
 use glam::DVec3;
-use obsp::geometry::Aabb;
 use obsp::model::Model;
 use obsp::{Map, MapEntity};
 use obsp_sim::{EntityId, MAX_MODELS};
 use serde::{Deserialize, Serialize};
 
-use self::button::Button;
-use self::door::Door;
-use self::motion::Mover;
-use self::plat::Plat;
+use self::class::Class;
+use self::items::Key;
+use self::left_out::LeftOut;
 use self::targets::{Calls, Pending, Wires};
-use self::train::Train;
-use self::trigger::Trigger;
+pub use self::told::{declared, tell};
 use crate::volumes::VolumeId;
 use crate::world_mut::WorldMut;
 
@@ -85,6 +87,16 @@ impl Family {
                 "trigger_counter",
                 "trigger_hurt",
             ],
+        }
+    }
+
+    /// Whether an entity of the family has lines of its own for a player: a door asks for its key, and
+    /// a counter counts.
+    fn speaks(self, entity: &MapEntity) -> bool {
+        match self {
+            Self::Doors => lock::Lock::of(entity).is_locked(),
+            Self::Triggers => entity.classname() == "trigger_counter",
+            Self::Plats | Self::Buttons | Self::Trains => false,
         }
     }
 
@@ -198,7 +210,7 @@ pub struct Entities {
     list: Vec<Entity>,
     /// Targets that are set off later.
     pending: Vec<Pending>,
-    /// What has come into a volume since the last tick.
+    /// The entities that have come into volumes since the last tick.
     entered: Vec<(VolumeId, EntityId)>,
     /// The entities that were damaged since the last tick: index, points, and by whom.
     damaged: Vec<(u32, i32, EntityId)>,
@@ -211,48 +223,21 @@ struct Entity {
     class: Class,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-enum Class {
-    Door(Door),
-    Plat(Plat),
-    Button(Button),
-    Train(Train),
-    Trigger(Trigger),
-    /// It was removed by a `killtarget`, or has done what it does once.
-    Gone,
-}
-
-impl Class {
-    fn mover(&self) -> Option<&Mover> {
-        match self {
-            Self::Door(door) => Some(&door.mover),
-            Self::Plat(plat) => Some(&plat.mover),
-            Self::Button(button) => Some(&button.mover),
-            Self::Train(train) => Some(&train.mover),
-            Self::Trigger(_) | Self::Gone => None,
-        }
-    }
-}
-
 impl Entities {
     /// Spawns the entities of the world's map that `families` play. A body that stands where a mover
     /// is drawn is moved to the nearest free place.
     pub fn set_up(world: &mut WorldMut<'_>, families: &[Family]) -> Self {
         let map = std::sync::Arc::clone(world.map());
-        let mut all = Self::default();
+        let (mut all, mut left_out) = (Self::default(), LeftOut::default());
         for entity in map.entities() {
-            let class = match Family::of(entity, families) {
-                Some(Family::Doors) => Door::spawn(world, entity).map(Class::Door),
-                Some(Family::Plats) => Plat::spawn(world, entity).map(Class::Plat),
-                Some(Family::Buttons) => Button::spawn(world, entity).map(Class::Button),
-                Some(Family::Trains) => Train::spawn(world, &map, entity).map(Class::Train),
-                Some(Family::Triggers) => Trigger::new(world, entity).map(Class::Trigger),
-                None => None,
-            };
-            if let Some(class) = class {
-                all.list.push(Entity { wires: Wires::of(world, entity), class });
+            let Some(family) = Family::of(entity, families) else { continue };
+            match Class::spawn(world, &map, entity, family) {
+                Some(class) => all.list.push(Entity { wires: Wires::of(world, entity), class }),
+                None if family.moves() && !entity.solids().is_empty() => left_out.note(entity),
+                None => {}
             }
         }
+        left_out.warn(world);
         door::link(&mut all.list, world);
         all
     }
@@ -264,7 +249,7 @@ impl Entities {
 
     /// The bodies of all movers, in the order of the map.
     pub fn movers(&self) -> impl Iterator<Item = EntityId> {
-        self.list.iter().filter_map(|entity| Some(entity.class.mover()?.body))
+        self.list.iter().filter_map(|entity| entity.class.body())
     }
 
     /// Notes that an entity has entered a volume, for
@@ -282,7 +267,7 @@ impl Entities {
     /// Notes that `by` has damaged an entity: doors, buttons and triggers with `health` are set off
     /// by that.
     pub fn damaged(&mut self, entity: EntityId, points: i16, by: EntityId) {
-        let is_hit = |own: &Entity| own.class.mover().is_some_and(|mover| mover.body == entity);
+        let is_hit = |own: &Entity| own.class.body() == Some(entity);
         if let Some(at) = self.list.iter().position(is_hit) {
             self.damaged.push((at as u32, points.into(), by));
         }
@@ -307,15 +292,10 @@ impl Entities {
         points: f64,
         by: EntityId,
     ) {
-        let reach = |bounds: Aabb| at.distance(at.clamp(bounds.min, bounds.max));
         for (index, entity) in (0..).zip(&self.list) {
-            let bounds = match &entity.class {
-                Class::Trigger(trigger) => trigger.shootable(),
-                class => class.mover().and_then(|mover| world.bounds_of(mover.body)),
-            };
-            let Some(bounds) = bounds else { continue };
-            let share = 1.0 - reach(bounds) / radius;
+            let Some(bounds) = entity.class.bounds(world) else { continue };
             let nearest = at.clamp(bounds.min, bounds.max);
+            let share = 1.0 - at.distance(nearest) / radius;
             let is_seen = || [bounds.centre(), nearest].iter().any(|to| world.in_sight(at, *to));
             if share > 0.0 && is_seen() {
                 self.damaged.push((index, (points * share) as i32, by));
@@ -344,7 +324,7 @@ impl Entities {
         body: EntityId,
         by: Option<EntityId>,
     ) -> Vec<Effect> {
-        let is_it = |own: &Entity| own.class.mover().is_some_and(|mover| mover.body == body);
+        let is_it = |own: &Entity| own.class.body() == Some(body);
         let mut calls = Calls::default();
         let Some(at) = self.list.iter().position(is_it) else { return calls.effects };
         targets::use_one(&mut self.list, at, by, world, &mut calls);
@@ -352,18 +332,22 @@ impl Entities {
         calls.effects
     }
 
-    /// Plays a tick, after all bodies have moved.
+    /// Plays a tick, after all bodies have moved. Doors with a lock open for everybody.
     pub fn tick(&mut self, world: &mut WorldMut<'_>) -> Vec<Effect> {
+        self.tick_with_keys(world, &|_, _| true)
+    }
+
+    /// Plays a tick, after all bodies have moved. Doors with a lock open for the players of whom
+    /// `has_key` says that they have the key.
+    pub fn tick_with_keys(
+        &mut self,
+        world: &mut WorldMut<'_>,
+        has_key: &dyn Fn(EntityId, Key) -> bool,
+    ) -> Vec<Effect> {
         let mut calls = Calls::default();
         for at in 0..self.list.len() {
-            let used = match &mut self.list[at].class {
-                Class::Door(door) => door.tick(at, world, &mut calls),
-                Class::Plat(plat) => plat.tick(world, &mut calls),
-                Class::Button(button) => button.tick(at, world, &mut calls),
-                Class::Train(train) => train.tick(world, &mut calls),
-                Class::Trigger(trigger) => trigger.tick(world, &self.entered, &mut calls),
-                Class::Gone => None,
-            };
+            let used = self.list[at].class.tick(at, world, &self.entered, &mut calls);
+            let used = used.or_else(|| lock::tick(&mut self.list, at, world, &mut calls, has_key));
             if let Some(by) = used {
                 targets::use_one(&mut self.list, at, by, world, &mut calls);
             }

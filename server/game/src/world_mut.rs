@@ -7,7 +7,7 @@ use obsp::geometry::Aabb;
 use obsp_proto::schema::{EventError, GameEvent, Schema};
 use obsp_sim::{
     BodyError, BodyParameters, EntityId, ForceSpan, MissileMotion, ModelId, MovementId, PlaceError,
-    PlayerKind, Posture, Random, World,
+    PlayerKind, Posture, Random, SetupWarning, World,
 };
 use serde::Serialize;
 
@@ -164,6 +164,11 @@ impl WorldMut<'_> {
     /// Shows all players a line of text.
     pub fn announce(&mut self, line: impl Into<String>) {
         self.emit(Event::Announced { line: line.into() });
+    }
+
+    /// As [`World::warn`], for [`Game::set_up`](crate::Game::set_up).
+    pub fn warn(&mut self, warning: SetupWarning) {
+        self.world.warn(warning);
     }
 
     /// As [`World::spawn_body`].

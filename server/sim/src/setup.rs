@@ -124,6 +124,18 @@ pub enum SetupWarning {
         /// How many props fell.
         count: u64,
     },
+    /// A game has left out entities of a class.
+    #[error(
+        "{count} of the class {class} are left out: they are drawn in a solid, or lack what they \
+         need, as a train its path_corner, or their brushes are too thin or too many, or the match \
+         has no room for more models or bodies"
+    )]
+    LeftOut {
+        /// The class.
+        class: String,
+        /// How many entities of it.
+        count: u32,
+    },
     /// Not all props that were to be scattered found room.
     #[error("{asked} props were to be scattered, and only {placed} found room")]
     FewerObjects {

@@ -379,6 +379,11 @@ impl World {
         &self.warnings
     }
 
+    /// Adds a problem that a game has found in the map.
+    pub fn warn(&mut self, warning: SetupWarning) {
+        self.warnings.push(warning);
+    }
+
     /// The counters of the simulation.
     pub fn counters(&self) -> &Counters {
         &self.context.counters

@@ -1,5 +1,5 @@
-//! What moves and what sets others off in the arena game: the families that it plays, and what their
-//! effects do.
+//! The movers and triggers of a map in the arena game: the families that it plays, and the
+//! consequences of their effects.
 
 use obsp::Map;
 use obsp::model::Model;
@@ -7,6 +7,7 @@ use obsp::model::Model;
 use super::ArenaState;
 use super::fighter::{Hit, hurt};
 use crate::quake::{self, Effect, Entities, Family};
+use crate::replicated::Replicated;
 use crate::world_mut::WorldMut;
 
 /// The families that the arena plays, beside the items.
@@ -20,19 +21,25 @@ pub(super) fn brush_models(map: &Map) -> Vec<Model> {
     quake::brush_models(map, FAMILIES)
 }
 
+pub(super) fn declared(game: Replicated, map: &Map) -> Replicated {
+    quake::declared(game, map, FAMILIES)
+}
+
 pub(super) fn set_up(world: &mut WorldMut<'_>) -> Entities {
     Entities::set_up(world, FAMILIES)
 }
 
 /// Plays the entities of the map, and hurts the players whom they hurt.
 pub(super) fn tick(state: &mut ArenaState, world: &mut WorldMut<'_>) {
-    for effect in state.entities.tick(world) {
+    let ArenaState { entities, items, .. } = state;
+    let has_key = |player, key| items.as_ref().is_none_or(|items| items.opens(player, key));
+    for effect in entities.tick_with_keys(world, &has_key) {
         match effect {
             // Nobody else scores by it.
             Effect::Hurt { player, damage, means } => {
                 hurt(state, world, Hit { player, by: None, means, damage });
             }
-            Effect::Message { line, .. } => world.announce(line),
+            Effect::Message { player, line } => quake::tell(world, player, line),
         }
     }
 }

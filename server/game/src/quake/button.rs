@@ -10,15 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::keys;
 use super::motion::{Mover, Progress};
 use super::targets::Calls;
+use super::touch::toucher;
 use crate::world_mut::WorldMut;
 
 /// Quake's numbers: units per second, units and seconds.
 const SPEED: f64 = 40.0;
 const LIP: f64 = 4.0;
 const WAIT: f64 = 1.0;
-
-/// A player nearer than this, in units, may be touching the button.
-const NEAR: f64 = 2.0;
 
 /// A button.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,7 +85,7 @@ impl Button {
             _ => {}
         }
         let waits = self.health == 0 && matches!(self.state, State::Out | State::ComingOut);
-        if waits { self.toucher(world).map(Some) } else { None }
+        if waits { toucher(world, self.mover.body).map(Some) } else { None }
     }
 
     /// Presses the button.
@@ -105,17 +103,6 @@ impl Button {
         }
         self.health_left = self.health_left.saturating_sub(points);
         self.health_left <= 0
-    }
-
-    fn toucher(&self, world: &WorldMut<'_>) -> Option<EntityId> {
-        let reach = world.bounds_of(self.mover.body)?.inflated(NEAR);
-        let is_near =
-            |id: &EntityId| world.bounds_of(*id).is_some_and(|bounds| bounds.overlaps(&reach));
-        if !world.players().iter().any(is_near) {
-            return None;
-        }
-        let touching = world.touching(self.mover.body);
-        touching.into_iter().find(|id| world.player_kind(*id).is_some())
     }
 }
 

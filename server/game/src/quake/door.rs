@@ -7,6 +7,7 @@ use obsp::geometry::Aabb;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
+use super::lock::Lock;
 use super::motion::{Mover, Progress};
 use super::targets::Calls;
 use super::{Class, Entity, keys};
@@ -59,7 +60,9 @@ pub(super) struct Door {
     /// The points of health that a shot has yet to take.
     health_left: i32,
     links: bool,
-    box_when_shut: Aabb,
+    /// The box where the door is drawn, by which Quake groups doors even if they are drawn open.
+    drawn: Aabb,
+    pub(super) lock: Lock,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,12 +86,15 @@ impl Door {
         let place = world.model_of(entity)?.place;
         let mover = Mover::spawn(world, entity, shut, pocket, speed)?;
         let health = keys::health(entity);
+        let lock = Lock::of(entity);
+        let wait = keys::ticks(world, entity, "wait", WAIT);
         Some(Self {
             mover,
             shut: place + shut,
             open: place + open,
             state: State::Shut,
-            wait: keys::ticks(world, entity, "wait", WAIT),
+            // A door with a lock stays open, as in Quake.
+            wait: wait.filter(|_| !lock.is_locked()),
             toggles: flags & TOGGLE != 0,
             damage: keys::damage(entity, "dmg", DAMAGE),
             health,
@@ -98,7 +104,8 @@ impl Door {
             field_wait: 0,
             health_left: health,
             links: flags & DONT_LINK == 0,
-            box_when_shut: moved(shut),
+            drawn,
+            lock,
         })
     }
 
@@ -179,12 +186,13 @@ pub(super) fn link(list: &mut [Entity], world: &mut WorldMut<'_>) {
         }
         let group = group(list, at);
         let doors = || group.iter().filter_map(|&at| door(list, at as usize));
-        let field = doors().fold(Aabb::EMPTY, |all, door| all.union(door.box_when_shut));
+        let field = doors().fold(Aabb::EMPTY, |all, door| all.union(door.drawn));
         let field = Aabb { min: field.min - FIELD, max: field.max + FIELD };
         let health = doors().map(|door| door.health).max().unwrap_or(0);
+        let lock = doors().fold(Lock::default(), |lock, door| lock.joined(&door.lock));
         let named = |&&at: &&u32| !list[at as usize].wires.targetname.is_empty();
         let name = group.iter().find(named).map(|&at| list[at as usize].wires.targetname.clone());
-        let has_field = health == 0 && name.is_none();
+        let has_field = health == 0 && name.is_none() && !lock.is_locked();
         let field = if has_field { world.add_volume(&field) } else { None };
         for &member in &group {
             if let Some(door) = door_mut(list, member as usize) {
@@ -193,7 +201,7 @@ pub(super) fn link(list: &mut [Entity], world: &mut WorldMut<'_>) {
         }
         if let Some(leader) = door_mut(list, at) {
             (leader.field, leader.health, leader.health_left) = (field, health, health);
-            leader.group = group;
+            (leader.group, leader.lock) = (group, lock);
         }
         if let Some(name) = name {
             list[at].wires.targetname = name;
@@ -209,11 +217,11 @@ fn group(list: &[Entity], at: usize) -> Vec<u32> {
     }
     let mut next = 0;
     while let Some(own) = group.get(next).and_then(|&at| door(list, at as usize)) {
-        let reach = own.box_when_shut.inflated(TOUCH);
+        let reach = own.drawn.inflated(TOUCH);
         for other in at + 1..list.len() {
             let Some(found) = door(list, other).filter(|found| found.links) else { continue };
             let other = other as u32;
-            if !group.contains(&other) && found.box_when_shut.overlaps(&reach) {
+            if !group.contains(&other) && found.drawn.overlaps(&reach) {
                 group.push(other);
             }
         }
@@ -233,13 +241,45 @@ pub(super) fn open(
 ) {
     let Some(first) = door(list, leader) else { return };
     let shuts = first.toggles && matches!(first.state, State::Open | State::Opening);
-    for at in first.group.clone() {
+    let group = first.group.clone();
+    if let Some(first) = door_mut(list, leader) {
+        first.lock = Lock::default();
+    }
+    for at in group {
         if let Some(door) = door_mut(list, at as usize) {
             match shuts {
                 true => door.shut(world),
                 false => door.open(at as usize, by, world, calls),
             }
         }
+    }
+}
+
+/// Takes a door out of its group. If it was the leader, the next door leads the group by the same
+/// name, field, health and lock.
+pub(super) fn leave(list: &mut [Entity], at: usize) {
+    let Some(own) = door(list, at) else { return };
+    let leader = own.leader as usize;
+    let Some(first) = door(list, leader).cloned() else { return };
+    let group: Vec<u32> = first.group.iter().copied().filter(|it| *it != at as u32).collect();
+    if leader != at {
+        if let Some(door) = door_mut(list, leader) {
+            door.group = group;
+        }
+        return;
+    }
+    let Some(&heir) = group.first() else { return };
+    for &member in &group {
+        if let Some(door) = door_mut(list, member as usize) {
+            door.leader = heir;
+        }
+    }
+    let name = std::mem::take(&mut list[at].wires.targetname);
+    if let Some(door) = door_mut(list, heir as usize) {
+        (door.field, door.field_wait) = (first.field, first.field_wait);
+        (door.health, door.health_left) = (first.health, first.health_left);
+        (door.group, door.lock) = (group, first.lock);
+        list[heir as usize].wires.targetname = name;
     }
 }
 
@@ -257,14 +297,14 @@ pub(super) fn damage(list: &mut [Entity], leader: usize, points: i32) -> bool {
     breaks
 }
 
-fn door(list: &[Entity], at: usize) -> Option<&Door> {
+pub(super) fn door(list: &[Entity], at: usize) -> Option<&Door> {
     match &list.get(at)?.class {
         Class::Door(door) => Some(door),
         _ => None,
     }
 }
 
-fn door_mut(list: &mut [Entity], at: usize) -> Option<&mut Door> {
+pub(super) fn door_mut(list: &mut [Entity], at: usize) -> Option<&mut Door> {
     match &mut list.get_mut(at)?.class {
         Class::Door(door) => Some(door),
         _ => None,
@@ -395,5 +435,62 @@ mod tests {
         let height = hall.lowest(0).z;
         assert!(height > 56.0 && height < 57.0, "it lies on the player's head: {height}");
         assert!(hall.game.state().hurts.len() > 5, "{:?}", hall.game.state().hurts);
+    }
+
+    /// Two halves of a gate, of which the second has a name, and some more keys.
+    fn gate(keys: [&[(&str, &str)]; 2]) -> String {
+        let half = |y: i32, angle, keys: &[(&str, &str)]| {
+            let pairs = [&[("classname", "func_door"), ("angle", angle)], keys].concat();
+            drawn(&pairs, &brush([0, y, 0], [16, y + 64, 128]))
+        };
+        half(-64, "270", keys[0]) + &half(0, "90", keys[1])
+    }
+
+    #[test]
+    fn a_group_toggles_once_if_several_of_its_doors_have_the_name() {
+        let keys = [("targetname", "gate"), ("spawnflags", "32")];
+        let mut hall = Hall::new(&gate([&keys, &keys]));
+        for opens in [true, false, true] {
+            hall.set_off("gate");
+            hall.run(RATE);
+            let (first, second) = (hall.lowest(0).y, hall.lowest(1).y);
+            let expected = if opens { (-120.0, 56.0) } else { (-64.0, 0.0) };
+            assert_eq!((first, second), expected);
+        }
+    }
+
+    #[test]
+    fn doors_that_are_drawn_open_are_grouped_as_they_are_drawn() {
+        // Drawn side by side, they are shut 112 units apart.
+        let open = [("spawnflags", "1"), ("targetname", "gate"), ("wait", "-1")];
+        let mut hall = Hall::new(&gate([&open, &open[..1]]));
+        hall.run(5);
+        assert_eq!((hall.lowest(0).y, hall.lowest(1).y), (-120.0, 56.0), "both are shut");
+        hall.set_off("gate");
+        hall.run(RATE);
+        assert_eq!((hall.lowest(0).y, hall.lowest(1).y), (-64.0, 0.0));
+    }
+
+    #[test]
+    fn a_group_outlives_its_first_door() {
+        let first = [("targetname", "first"), ("wait", "-1")];
+        let once = drawn(
+            &[("classname", "trigger_relay"), ("targetname", "kill"), ("killtarget", "first")],
+            "",
+        );
+        let mut hall = Hall::new(&(gate([&first, &[("health", "5"), ("wait", "-1")]]) + &once));
+        hall.set_off("kill");
+        hall.run(1);
+        assert_eq!(hall.movers().len(), 1, "the door that has only the name of its group stays");
+        let player = hall.player([-300.0, 0.0, 0.0]);
+        let second = hall.movers()[0];
+        hall.game.act(|_, state, _| state.map.damaged(second, 5, player));
+        hall.run(RATE);
+        assert_eq!(hall.lowest(0).y, 56.0, "the group's health is that of the rest");
+        let mut hall = Hall::new(&(gate([&first, &[]]) + &once));
+        hall.set_off("kill");
+        hall.set_off("first");
+        hall.run(RATE);
+        assert_eq!(hall.lowest(0).y, 56.0, "and so is its name");
     }
 }

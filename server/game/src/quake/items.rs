@@ -28,6 +28,7 @@ pub use self::gift::{Ammunition, Armor, CLASSES, Gift, Gun, Health, Key, Power};
 pub use self::inventory::Inventory;
 use self::placed::Placed;
 pub use self::supplies::{Supplies, models};
+use super::left_out::LeftOut;
 use crate::game_file::GameFile;
 use crate::per_entity::PerEntity;
 use crate::replicated::{Replicated, Subject, Values};
@@ -63,11 +64,15 @@ impl Items {
         if !supplies.any {
             return None;
         }
-        let mut placed = Vec::new();
+        let (mut placed, mut left_out) = (Vec::new(), LeftOut::default());
         for (gift, entity) in supplies::gifts(&map, &file) {
             let origin = entity.origin().unwrap_or_default();
-            placed.extend(Placed::new(world, gift, origin));
+            match Placed::new(world, gift, origin) {
+                Some(item) => placed.push(item),
+                None => left_out.note(entity),
+            }
         }
+        left_out.warn(world);
         Some(Self { supplies, placed, backpacks: Vec::new(), owners: PerEntity::default() })
     }
 
@@ -115,7 +120,12 @@ impl Items {
         is_free || self.owners.get_mut(player).is_none_or(|own| own.spend(kinds))
     }
 
-    /// What a player carries.
+    /// Whether a door with a lock opens for a player: the player has the key, or the map has none.
+    pub fn opens(&self, player: EntityId, key: Key) -> bool {
+        !self.supplies.has_key(key) || self.carried(player).is_some_and(|own| own.has_key(key))
+    }
+
+    /// The inventory of a player.
     pub fn carried(&self, player: EntityId) -> Option<&Inventory> {
         self.owners.get(player)
     }

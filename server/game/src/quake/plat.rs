@@ -75,11 +75,7 @@ impl Plat {
     }
 
     /// Moves the lift.
-    pub(super) fn tick(
-        &mut self,
-        world: &mut WorldMut<'_>,
-        calls: &mut Calls,
-    ) -> Option<Option<EntityId>> {
+    pub(super) fn tick(&mut self, world: &mut WorldMut<'_>, calls: &mut Calls) {
         match self.mover.step(world) {
             Progress::Arrived if self.state == State::Rising => {
                 self.state = State::High;
@@ -110,7 +106,6 @@ impl Plat {
             }
             _ => {}
         }
-        None
     }
 
     /// Lets a lift that is above go down, and one that is below rise.

@@ -40,7 +40,7 @@ pub(super) struct Pending {
     by: Option<EntityId>,
 }
 
-/// What happens in a tick.
+/// The events of a tick.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     /// The entities that fire their targets, and the player who set them off.
@@ -69,7 +69,7 @@ impl Wires {
     pub(super) fn of(world: &WorldMut<'_>, entity: &MapEntity) -> Self {
         let text = |key| entity.get(key).unwrap_or_default().to_owned();
         // A door shows its message to the player who touches it, and not when it opens.
-        let speaks = entity.classname() != "func_door";
+        let speaks = !entity.classname().starts_with("func_door");
         Self {
             targetname: text("targetname"),
             target: text("target"),
@@ -125,12 +125,11 @@ pub(super) fn call(
         calls.show(*by, wires.message.clone());
     }
     if !wires.killtarget.is_empty() {
-        for entity in list.iter_mut().filter(|it| it.wires.targetname == wires.killtarget) {
-            if let Some(mover) = entity.class.mover() {
-                // The body is there as long as the entity is.
-                let _ = world.remove(mover.body);
-            }
-            entity.class = Class::Gone;
+        let is_named = |at: &usize| list[*at].wires.targetname == wires.killtarget;
+        // A door that leads its group hands its name on, so the names are read before.
+        let named: Vec<usize> = (0..list.len()).filter(is_named).collect();
+        for at in named {
+            remove(list, at, world);
         }
     } else if !wires.target.is_empty() {
         use_all(list, &wires.target, *by, world, calls);
@@ -145,11 +144,31 @@ pub(super) fn use_all(
     world: &mut WorldMut<'_>,
     calls: &mut Calls,
 ) {
+    let mut leaders: Vec<u32> = Vec::new();
     for at in 0..list.len() {
-        if list[at].wires.targetname == name {
-            use_one(list, at, by, world, calls);
+        if list[at].wires.targetname != name {
+            continue;
         }
+        // Several doors of a group may have the name. The group is set off once.
+        if let Some(leader) = door::door(list, at).map(|door| door.leader) {
+            if leaders.contains(&leader) {
+                continue;
+            }
+            leaders.push(leader);
+        }
+        use_one(list, at, by, world, calls);
     }
+}
+
+/// Removes an entity, with its body.
+pub(super) fn remove(list: &mut [Entity], at: usize, world: &mut WorldMut<'_>) {
+    door::leave(list, at);
+    let Some(entity) = list.get_mut(at) else { return };
+    if let Some(body) = entity.class.body() {
+        // The body is there as long as the entity is.
+        let _ = world.remove(body);
+    }
+    entity.class = Class::Gone;
 }
 
 /// Sets off one entity.

@@ -1,11 +1,14 @@
-//! What the tests of the families share: small halls, and a game that plays all families in them and
+//! Tools of the families' tests: small halls, and a game that plays all families in them and
 //! notes what it is left to do. Every tick is audited.
+
+#[path = "../../tests/drawn/mod.rs"]
+mod drawn;
 
 use std::sync::Arc;
 
 use glam::DVec3;
 use obsp::model::Model;
-use obsp::{CompileOptions, Map, MapEntity, Source, Spaces, compile};
+use obsp::{Map, MapEntity, Spaces};
 use obsp_sim::audit::{Audit, Passages};
 use obsp_sim::{Command, Config, EntityId, PlayerKind};
 use serde::{Deserialize, Serialize};
@@ -31,6 +34,10 @@ pub(super) struct State {
     /// Every hurt, with its tick.
     pub(super) hurts: Vec<(u64, EntityId, i16)>,
     pub(super) lines: Vec<String>,
+    /// The players of `lines`.
+    told: Vec<Option<EntityId>>,
+    /// Whether the players have the silver and the gold key.
+    pub(super) keys: [bool; 2],
 }
 
 impl Game for AllFamilies {
@@ -49,12 +56,16 @@ impl Game for AllFamilies {
     }
 
     fn tick(&self, state: &mut State, world: &mut WorldMut<'_>) {
-        for effect in state.map.tick(world) {
+        let keys = state.keys;
+        for effect in state.map.tick_with_keys(world, &|_, key| keys[key as usize]) {
             match effect {
                 Effect::Hurt { player, damage, .. } => {
                     state.hurts.push((world.tick(), player, damage));
                 }
-                Effect::Message { line, .. } => state.lines.push(line),
+                Effect::Message { player, line } => {
+                    state.lines.push(line);
+                    state.told.push(player);
+                }
             }
         }
     }
@@ -113,6 +124,12 @@ impl Hall {
         }
     }
 
+    /// The messages so far, each with the player who is told.
+    pub(super) fn told(&self) -> Vec<(Option<EntityId>, String)> {
+        let state = self.game.state();
+        state.told.iter().copied().zip(state.lines.iter().cloned()).collect()
+    }
+
     /// The bodies of the movers, in the order of the map.
     pub(super) fn movers(&self) -> Vec<EntityId> {
         self.game.state().map.movers().collect()
@@ -142,14 +159,8 @@ impl Hall {
 
 /// The map of these brushes and entities, with a spawn point.
 pub(super) fn map(brushes: &str, entities: &str) -> Arc<Map> {
-    let text = format!(
-        "{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n\
-         {{\n\"classname\" \"info_player_start\"\n\"origin\" \"-400 0 40\"\n}}\n{entities}"
-    );
-    let source = Source::from_text("families", text);
-    let compiled =
-        compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| ());
-    Arc::new(compiled.expect("the map compiles").map)
+    let keys = [("classname", "info_player_start"), ("origin", "-400 0 40")];
+    drawn::map(&Spaces::default(), brushes, &(drawn(&keys, "") + entities))
 }
 
 /// An entity in the text of a map. Its brushes are `brushes`.
@@ -166,16 +177,9 @@ pub(super) fn entity(pairs: &[(&str, &str)]) -> MapEntity {
 }
 
 /// A brush in the shape of a box.
-pub(super) fn brush([x0, y0, z0]: [i32; 3], [x1, y1, z1]: [i32; 3]) -> String {
-    format!(
-        "{{\n\
-        ( {x0} {y0} {z1} ) ( {x0} {y1} {z1} ) ( {x1} {y0} {z1} ) stone 0 0 0 1 1\n\
-        ( {x0} {y0} {z0} ) ( {x1} {y0} {z0} ) ( {x0} {y1} {z0} ) stone 0 0 0 1 1\n\
-        ( {x1} {y0} {z0} ) ( {x1} {y0} {z1} ) ( {x1} {y1} {z0} ) stone 0 0 0 1 1\n\
-        ( {x0} {y0} {z0} ) ( {x0} {y1} {z0} ) ( {x0} {y0} {z1} ) stone 0 0 0 1 1\n\
-        ( {x0} {y1} {z0} ) ( {x1} {y1} {z0} ) ( {x0} {y1} {z1} ) stone 0 0 0 1 1\n\
-        ( {x0} {y0} {z0} ) ( {x0} {y0} {z1} ) ( {x1} {y0} {z0} ) stone 0 0 0 1 1\n}}\n"
-    )
+pub(super) fn brush(min: [i32; 3], max: [i32; 3]) -> String {
+    let [min, max] = [min, max].map(|corner| DVec3::from(corner.map(f64::from)));
+    drawn::brush(min, max)
 }
 
 /// Two halves of a gate in a wall, that touch each other, and a lift beside them in a shaft.
@@ -226,4 +230,21 @@ fn movers_at_rest_sleep_and_bodies_sleep_on_them() {
     hall.run(RATE * 3);
     let awake = hall.game.world().state().entities.iter().filter(|entity| !entity.asleep).count();
     assert_eq!(awake, 0);
+}
+
+/// Trains without a way are told once.
+#[test]
+fn movers_without_a_place_are_told() {
+    let door =
+        |min, max| drawn(&[("classname", "func_door"), ("targetname", "a")], &brush(min, max));
+    let far = ["0 0 0", "9 9 9"].map(|target| {
+        drawn(&[("classname", "func_train"), ("target", target)], &brush([0, 0, 0], [64, 64, 64]))
+    });
+    let hall = Hall::new(&[door([0, 0, 0], [16, 16, 16]), far.concat()].concat());
+    assert_eq!(hall.movers().len(), 1);
+    let told: Vec<String> = hall.game.world().warnings().iter().map(ToString::to_string).collect();
+    assert!(
+        matches!(&told[..], [line] if line.starts_with("2 of the class func_train")),
+        "{told:?}"
+    );
 }

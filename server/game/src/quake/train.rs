@@ -4,7 +4,6 @@
 use glam::DVec3;
 use obsp::geometry::Aabb;
 use obsp::{Map, MapEntity};
-use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
 use super::keys;
@@ -80,11 +79,7 @@ impl Train {
     }
 
     /// Moves the train.
-    pub(super) fn tick(
-        &mut self,
-        world: &mut WorldMut<'_>,
-        calls: &mut Calls,
-    ) -> Option<Option<EntityId>> {
+    pub(super) fn tick(&mut self, world: &mut WorldMut<'_>, calls: &mut Calls) {
         self.hurts = self.hurts.saturating_sub(1);
         match self.mover.step(world) {
             Progress::Arrived => match self.way.get(self.at as usize).and_then(|at| at.wait) {
@@ -99,7 +94,6 @@ impl Train {
             Progress::Rests if self.runs && !self.is_done => self.go_on(world, 0),
             _ => {}
         }
-        None
     }
 
     /// Lets a train start that waits for that.

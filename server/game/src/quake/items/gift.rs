@@ -1,4 +1,4 @@
-//! What the classes of items give, by Quake's numbers.
+//! The gifts of the classes of items, by Quake's numbers.
 
 use obsp::MapEntity;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub enum Health {
     Rotten,
     /// 25 points, up to the usual health.
     Usual,
-    /// 100 points, up to 250 % of the usual health. What exceeds the usual health is lost again.
+    /// 100 points, up to 250 % of the usual health. The surplus is lost again.
     Mega,
 }
 
@@ -78,7 +78,7 @@ pub enum Gun {
     Lightning,
 }
 
-/// What an item gives.
+/// The gift of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Gift {
     /// `item_health`.
@@ -127,7 +127,7 @@ const LARGE: u32 = 1;
 const NOT_IN_DEATHMATCH: u32 = 2048;
 
 impl Gift {
-    /// What an entity of a map gives; `None` if it is no item, or is not there in a deathmatch.
+    /// The gift of an entity of a map; `None` if it is no item, or is not there in a deathmatch.
     pub fn of(entity: &MapEntity) -> Option<Self> {
         let flags = entity.get("spawnflags").and_then(|it| it.trim().parse::<f64>().ok());
         // A cast keeps a number within the range of its type.
@@ -187,7 +187,7 @@ impl Gift {
         }
     }
 
-    /// What a player is told to have found.
+    /// The words for a gift that a player has found.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Health(Health::Rotten) => "15 health",

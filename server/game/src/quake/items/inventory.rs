@@ -1,4 +1,4 @@
-//! What a player carries.
+//! The inventory of a player.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::gift::{Ammunition, Armor, Gift, Key, Power};
 /// Shells of a player who has just spawned, as in Quake.
 const SHELLS: u16 = 25;
 
-/// What a player carries: armour, ammunition, powers and keys.
+/// The inventory of a player: armour, ammunition, powers and keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inventory {
     armor: Option<Armor>,

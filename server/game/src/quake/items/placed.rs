@@ -49,7 +49,7 @@ impl Placed {
         Some(Self { body, bounds, gift, stay: Stay::There })
     }
 
-    /// What the item gives.
+    /// The gift of the item.
     pub(super) fn gift(&self) -> Gift {
         self.gift
     }

@@ -1,4 +1,4 @@
-//! What clients are shown of items: values of a player's own, the powers of all, and events.
+//! Items as clients are shown them: values of a player's own, the powers of all, and events.
 
 use obsp_proto::schema::{EventKind, EventType, Field, Hint};
 use obsp_sim::EntityId;
@@ -50,7 +50,7 @@ pub(super) fn declare(supplies: &Supplies, replicated: &mut Replicated) {
             .zip(POWERS)
             .filter_map(|(power, field)| supplies.has_power(power).then_some(field)),
     );
-    own.extend(supplies.keys.then_some(KEYS));
+    own.extend(supplies.keys.contains(&true).then_some(KEYS));
     let found = EventKind::new(FOUND).field("item", EventType::Text);
     replicated.events.push(found.toast("You found {item}").sound("land"));
     if supplies.powers.contains(&true) {
@@ -76,7 +76,7 @@ pub(super) fn own(supplies: &Supplies, own: &Inventory, seconds: f64, values: &m
             values.set(field, (f64::from(own.power(power)) * seconds).ceil() as i64);
         }
     }
-    if supplies.keys {
+    if supplies.keys.contains(&true) {
         let bit = |key: Key| u8::from(own.has_key(key)) << key as u8;
         values.set(&KEYS, bit(Key::Silver) | bit(Key::Gold));
     }

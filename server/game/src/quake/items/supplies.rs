@@ -1,10 +1,10 @@
-//! What kinds of items a map has. A match has models, values and events for these alone.
+//! The kinds of items that a map has. A match has models, values and events for these alone.
 
 use obsp::model::Model;
 use obsp::{Map, MapEntity};
 use serde::{Deserialize, Serialize};
 
-use super::gift::{Ammunition, Gift, Power};
+use super::gift::{Ammunition, Gift, Key, Power};
 use super::{look, shown};
 use crate::game_file::GameFile;
 use crate::replicated::Replicated;
@@ -15,7 +15,7 @@ pub struct Supplies {
     pub(super) armor: bool,
     pub(super) ammunition: [bool; 4],
     pub(super) powers: [bool; 4],
-    pub(super) keys: bool,
+    pub(super) keys: [bool; 2],
     /// Whether there is any item at all.
     pub(super) any: bool,
 }
@@ -44,7 +44,7 @@ impl Supplies {
             match gift {
                 Gift::Armor(_) => all.armor = true,
                 Gift::Power(power) => all.powers[power as usize] = true,
-                Gift::Key(_) => all.keys = true,
+                Gift::Key(key) => all.keys[key as usize] = true,
                 Gift::Health(_) | Gift::Ammunition(..) | Gift::Gun(_) => {}
             }
             if let Some((kind, _)) = gift.ammunition() {
@@ -62,6 +62,11 @@ impl Supplies {
     /// Whether the map has a power.
     pub fn has_power(&self, power: Power) -> bool {
         self.powers[power as usize]
+    }
+
+    /// Whether the map has a key.
+    pub fn has_key(&self, key: Key) -> bool {
+        self.keys[key as usize]
     }
 
     /// Whether players drop backpacks when they die.
