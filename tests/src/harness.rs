@@ -3,6 +3,7 @@
 
 mod administrators;
 mod crowd;
+mod exact_judge;
 mod lateness;
 mod map_builder;
 pub mod near;
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 pub use ::oracle::Random;
 pub use administrators::Administrators;
 pub use crowd::{Wanderer, crowd_shapes, placed};
+pub use exact_judge::ExactJudge;
 pub use lateness::{Lateness, undisturbed};
 pub use map_builder::MapBuilder;
 pub use obsp::verify::OneSize;

@@ -3,10 +3,11 @@
 //!
 //! [`landing`] is the run in which Blow measured his filters. In [`mass_landing`], all players land
 //! at once, which Blow expected to slow his system down. [`heap`] drops bodies into a pen and shows
-//! what awake bodies cost.
+//! what awake bodies cost. [`mover_hall`] is full of doors, lifts and gates.
 
 mod heap;
 mod landing;
+mod mover_hall;
 mod pen;
 mod pilot;
 mod shaken_pen;
@@ -22,6 +23,7 @@ pub use landing::{
     HardCase, Landers, Landing, Leg, MassLanding, SceneError, Tally, Unfinished, landing,
     mass_landing, yard,
 };
+pub use mover_hall::{HallState, MOST_MOVERS, MoverHall, mover_hall};
 pub use pen::{HeapModels, pen};
 pub use table::{Row, Table};
 

@@ -44,8 +44,10 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     check_keys(
         &json,
         "ticks players objects awake_mean awake_because asleep_share tick_us audits \
-         interpenetrations unsound deepest tunnelled emergency_replacements limbo stuck_players digest cascade time_of_impact",
+         interpenetrations unsound deepest tunnelled emergency_replacements limbo stuck_players digest cascade time_of_impact \
+         movers mover_moves rides blocked_movers items_taken unknown_classes",
     );
+    assert_eq!((report.played.movers, report.played.unknown_classes), (0, 0), "{report}");
     assert!(report.asleep_share > 0.0 && report.asleep_share < 1.0, "{}", report.asleep_share);
     // The report counts the objects of the last tick. In earlier ticks there may have been some
     // dozens more: grenades.

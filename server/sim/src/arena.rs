@@ -1,6 +1,7 @@
 //! The parts of a match that never change: the map, the shapes, the spawn points, the triggers and
 //! the numbers of movement. The server's world and the predicting clients share these parts.
 
+pub(crate) mod direction;
 pub(crate) mod movement_sets;
 pub(crate) mod parameters;
 pub(crate) mod ray;

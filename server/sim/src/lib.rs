@@ -49,6 +49,7 @@ mod traits;
 mod world;
 
 pub use arena::DrawnModel;
+pub use arena::direction::direction_of;
 pub use arena::movement_sets::{MovementSetError, MovementSets};
 pub use arena::parameters::{MovementError, MovementParameters};
 pub use bodies::dynamics::{BodyError, BodyMass, BodyParameters, ForceSpan, LockedAxes};

@@ -66,12 +66,18 @@ impl Wanderer {
 /// # Panics
 /// If a model's source file cannot be read.
 pub fn crowd_shapes(models: &[Model]) -> Vec<Arc<Shape>> {
-    let boxes = [STANDING, CROUCHING].map(|half| Shape::cuboid(-half, half));
-    let models = models.iter().map(|model| {
-        let path = own_map(&format!("models/{}.obj", model.name()));
-        Shape::model(&std::fs::read_to_string(path).expect("the model's source"))
-    });
-    boxes.into_iter().chain(models).collect()
+    crowd_boxes().into_iter().chain(models.iter().map(|model| model_shape(model.name()))).collect()
+}
+
+/// A player's box in both postures.
+pub(super) fn crowd_boxes() -> Vec<Arc<Shape>> {
+    [STANDING, CROUCHING].map(|half| Shape::cuboid(-half, half)).into()
+}
+
+/// The shape of a model, read from its source file.
+pub(super) fn model_shape(name: &str) -> Arc<Shape> {
+    let path = own_map(&format!("models/{name}.obj"));
+    Shape::model(&std::fs::read_to_string(path).expect("the model's source"))
 }
 
 /// An entity of a match, for an audit with [`crowd_shapes`].

@@ -13,12 +13,14 @@
 //! around it.
 
 mod audit;
+mod drawn;
 mod exact;
 mod shape;
 
 use glam::DVec3;
 
 pub use audit::{Audit, Overlap, Placed};
+pub use drawn::drawn_bodies;
 pub use shape::{Body, Shape, read_obj};
 
 use exact::{crosses, holds};

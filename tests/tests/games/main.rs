@@ -3,8 +3,10 @@
 
 mod chat;
 mod flags;
+mod mover_hall;
 mod mover_table;
 mod movers;
+mod visited;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -3,15 +3,9 @@
 use glam::DVec3;
 use obsp::MapEntity;
 use obsp::geometry::Aabb;
-use obsp_sim::Command;
+pub(super) use obsp_sim::direction_of as direction;
 
 use crate::world_mut::WorldMut;
-
-/// Heading steps of a degree.
-const STEPS: f64 = 65_536.0 / 360.0;
-
-/// A component of a direction that is smaller than this is zero: the cosine of a right angle.
-const RIGHT_ANGLE: f64 = 1e-9;
 
 /// The most seconds that a key can ask for; a day.
 const MAX_SECONDS: f64 = 86_400.0;
@@ -58,30 +52,6 @@ pub(super) fn ticks_of(world: &WorldMut<'_>, seconds: f64) -> u32 {
     (seconds.clamp(0.0, MAX_SECONDS) / world.seconds()).round() as u32
 }
 
-/// The direction of `angles` or `angle`: -1 is up and -2 is down; otherwise it is a heading in
-/// degrees, from +X.
-pub(super) fn direction(entity: &MapEntity) -> DVec3 {
-    let angles = entity.get("angles").map(|angles| {
-        let mut numbers = angles.split_ascii_whitespace().map(|number| number.parse::<f64>());
-        [0; 3].map(|_| numbers.next().and_then(Result::ok).filter(|it| it.is_finite()))
-    });
-    let [pitch, yaw] = match angles {
-        Some([pitch, yaw, _]) => [pitch, yaw].map(Option::unwrap_or_default),
-        None => [0.0, number(entity, "angle").unwrap_or(0.0)],
-    };
-    if pitch == 0.0 && yaw == -1.0 {
-        return DVec3::Z;
-    }
-    if pitch == 0.0 && yaw == -2.0 {
-        return -DVec3::Z;
-    }
-    let yaw = ((yaw % 360.0) * STEPS).round() as i64 as u16;
-    // Quake's pitch is down.
-    let pitch = (-pitch.clamp(-90.0, 90.0) * STEPS).round() as i16;
-    let aim = Command { yaw, pitch, ..Command::default() }.aim();
-    DVec3::from_array(aim.to_array().map(|part| if part.abs() < RIGHT_ANGLE { 0.0 } else { part }))
-}
-
 /// The box around the brushes of an entity, where they are drawn.
 pub(super) fn bounds(entity: &MapEntity) -> Aabb {
     entity.solids().iter().fold(Aabb::EMPTY, |all, brush| all.union(*brush.bounds()))
@@ -98,27 +68,6 @@ pub(super) fn travel(bounds: &Aabb, direction: DVec3, lip: f64) -> DVec3 {
 mod tests {
     use super::super::tests::entity;
     use super::*;
-
-    #[test]
-    fn a_direction_is_exact_along_the_axes() {
-        for (key, value, expected) in [
-            ("angle", "0", DVec3::X),
-            ("angle", "90", DVec3::Y),
-            ("angle", "180", -DVec3::X),
-            ("angle", "270", -DVec3::Y),
-            ("angle", "-90", -DVec3::Y),
-            ("angle", "-1", DVec3::Z),
-            ("angle", "-2", -DVec3::Z),
-            ("angles", "0 90 0", DVec3::Y),
-            ("angles", "-90 0 0", DVec3::Z),
-            ("angle", "word", DVec3::X),
-        ] {
-            let found = direction(&entity(&[("classname", "func_door"), (key, value)]));
-            assert!(found.distance(expected) < 1e-12, "{key} {value}: {found}");
-        }
-        let odd = direction(&entity(&[("angle", "45")]));
-        assert!((odd - DVec3::new(0.5_f64.sqrt(), 0.5_f64.sqrt(), 0.0)).length() < 1e-9, "{odd}");
-    }
 
     #[test]
     fn a_number_is_finite_and_zero_is_none() {

@@ -5,8 +5,9 @@ use glam::{DVec3, Vec3};
 use obsp::geometry::{Aabb, ConvexSolid};
 use obsp::{MapEntity, SizeId};
 
+use crate::arena::direction::direction_of;
 use crate::arena::spawn::standing_centre;
-use crate::conventions::{heading, yaw_of};
+use crate::conventions::yaw_of;
 
 /// Quake's `speed` of a pad is in tens of units per second.
 const PUSH_SCALE: f64 = 10.0;
@@ -129,8 +130,8 @@ fn target<'a>(map: &'a obsp::Map, entity: &MapEntity) -> Option<&'a MapEntity> {
 }
 
 /// The action of a jump pad. A pad with a target throws along the ballistic path whose highest
-/// point is the target, as in Quake III. A pad without a target pushes at `speed` along `angle`, as
-/// in Quake. The angle -1 is up, and -2 is down.
+/// point is the target, as in Quake III. A pad without a target pushes at `speed` along `angles` or
+/// `angle`, as in Quake.
 fn push(map: &obsp::Map, entity: &MapEntity, solid: &ConvexSolid) -> Option<Action> {
     let speed = entity.get("speed").and_then(|speed| speed.parse().ok()).unwrap_or(PUSH_SPEED);
     let speed = speed * PUSH_SCALE;
@@ -141,12 +142,7 @@ fn push(map: &obsp::Map, entity: &MapEntity, solid: &ConvexSolid) -> Option<Acti
         // allowed.
         return (is_finite(way) && f64::is_finite(speed)).then_some(Action::Throw { way, speed });
     }
-    let direction = match entity.get("angle").map(str::trim) {
-        Some("-1") => DVec3::Z,
-        Some("-2") => -DVec3::Z,
-        _ => heading(yaw_of(entity.angle().unwrap_or(0.0))).extend(0.0),
-    };
-    let velocity = direction * speed;
+    let velocity = direction_of(entity) * speed;
     is_finite(velocity).then_some(Action::Constant(Effect::Push(velocity)))
 }
 

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
-use obsp_sim::{EntityId, State};
+use obsp_sim::{EntityId, EntityState, State};
 
 /// Finds bodies that leave the box around everything solid, and remembers where they were before.
 /// In a map without holes, no body can leave it.
@@ -25,13 +25,18 @@ impl Outside {
         Self { bounds, places: BTreeMap::new() }
     }
 
-    /// Checks the places of all solid bodies. Returns the bodies that have just left the bounds, and
-    /// their last places within.
-    pub fn see(&mut self, state: &State) -> Vec<(EntityId, DVec3)> {
+    /// Checks the places of all solid bodies but movers, which go where the game sends them. Returns
+    /// the bodies that have just left the bounds, and their last places within.
+    pub fn see(
+        &mut self,
+        state: &State,
+        is_mover: impl Fn(&EntityState) -> bool,
+    ) -> Vec<(EntityId, DVec3)> {
         let mut left = Vec::new();
         let mut before = std::mem::take(&mut self.places);
         // A game may put a picture anywhere.
-        for entity in state.entities.iter().filter(|entity| entity.traits.is_solid()) {
+        let counts = |entity: &&EntityState| entity.traits.is_solid() && !is_mover(entity);
+        for entity in state.entities.iter().filter(counts) {
             // Height does not count: a body that is thrown over a wall comes down.
             let position = entity.position.min(entity.position.with_z(self.bounds.max.z));
             let within = self.bounds.contains(position);
@@ -52,7 +57,7 @@ impl Outside {
 #[cfg(test)]
 mod tests {
     use glam::DQuat;
-    use obsp_sim::{EntityState, Kind, ModelId, Traits};
+    use obsp_sim::{Kind, ModelId, Traits};
 
     use super::*;
 
@@ -61,7 +66,7 @@ mod tests {
         let bounds = Aabb { min: DVec3::splat(-10.0), max: DVec3::splat(10.0) };
         let mut outside = Outside::new(bounds);
         let id = EntityId { slot: 3, generation: 0 };
-        let mut see = |z: f64| {
+        let mut see_as = |is_mover: bool, z: f64| {
             let entity = EntityState {
                 id,
                 kind: Kind::Prop { model: ModelId(0) },
@@ -71,8 +76,10 @@ mod tests {
                 asleep: false,
                 traits: Traits::default(),
             };
-            outside.see(&State { tick: 0, entities: vec![entity] })
+            outside.see(&State { tick: 0, entities: vec![entity] }, |_| is_mover)
         };
+        assert_eq!(see_as(true, -11.0), [], "a door may be drawn in an outer wall");
+        let mut see = |z| see_as(false, z);
         assert_eq!(see(-9.0), []);
         assert_eq!(see(50.0), [], "over the walls");
         assert_eq!(see(-9.5), []);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use obsp_sim::{AwakeReason, Counters, Stage};
 use serde::Serialize;
 
-use super::Outcome;
+use super::{Outcome, Played};
 
 /// Everything that a soak has found out. The fields have the names of the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -65,6 +65,9 @@ pub struct Report {
     pub cascade: Vec<CascadeStage>,
     /// Searches for the time of impact.
     pub time_of_impact: TimeOfImpact,
+    /// What the entities of the map did.
+    #[serde(flatten)]
+    pub played: Played,
     /// The events, values and scores that the game sent its players.
     pub outcome: Outcome,
     /// The file that the match was recorded to.
@@ -247,6 +250,7 @@ impl fmt::Display for Report {
         }
         let TimeOfImpact { queries, mean_iterations } = self.time_of_impact;
         writeln!(f, "impact      {queries} queries, {mean_iterations:.2} intervals each")?;
+        writeln!(f, "entities    {}", self.played)?;
         writeln!(f, "{}", self.outcome)?;
         write!(f, "digest      {}", self.digest)?;
         if let Some(file) = &self.recorded {

@@ -16,6 +16,8 @@ use obsp_sim::{
 };
 use thiserror::Error;
 
+use super::errand::Errands;
+use super::played::PlayedWatch;
 use super::report::{Rest, cascade, time_of_impact};
 use super::struggle::Struggle;
 use super::{Dump, Finding, Outcome, Outside, Report, Script, SoakOptions, TickTimes};
@@ -94,7 +96,8 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
         .map_err(|error| setup(SetupError::Game(error.to_string())))?;
     let outputs = Outputs::open(options, &*simulation, config)?;
     let models = game.models(simulation.world().map());
-    let judges = Judges::new(simulation.world(), &models, options).map_err(setup)?;
+    let played = PlayedWatch::new(simulation.world(), &*game, &models);
+    let judges = Judges::new(simulation.world(), &models, played, options).map_err(setup)?;
     let dynamic = |model: &Model| model.kind() == BodyKind::Dynamic;
     let mut soak = Soak {
         simulation,
@@ -110,15 +113,28 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
         let kind = if player < options.tanks { PlayerKind::Hovertank } else { PlayerKind::Box };
         let actions = soak.schema.actions().len();
         let script = Script::new(options.seed, player).with_actions(actions);
-        soak.players.push((soak.simulation.join_as(kind)?, script, Struggle::default()));
+        soak.players.push(Player {
+            id: soak.simulation.join_as(kind)?,
+            script,
+            errands: Errands::new(options.seed, player),
+            struggle: Struggle::default(),
+        });
     }
     soak.play(options)
+}
+
+/// A player, and who decides what the player does.
+struct Player {
+    id: EntityId,
+    script: Script,
+    errands: Errands,
+    struggle: Struggle,
 }
 
 /// A match, its players, its auditors and its files.
 struct Soak {
     simulation: Box<dyn RunningMatch>,
-    players: Vec<(EntityId, Script, Struggle)>,
+    players: Vec<Player>,
     judges: Judges,
     outputs: Outputs,
     outcome: Outcome,
@@ -150,10 +166,14 @@ impl Soak {
 
     /// The next command of each player.
     fn commands(&mut self, tick_rate: u32) -> Vec<(EntityId, Command)> {
-        let watch = &self.judges.stuck;
-        let next = |(id, script, struggle): &mut (EntityId, Script, Struggle)| {
+        let Judges { stuck, played, .. } = &self.judges;
+        let world = self.simulation.world();
+        let state = world.state();
+        let next = |Player { id, script, errands, struggle }: &mut Player| {
             let scripted = script.next_command();
-            (*id, struggle.next_command(watch, *id, tick_rate).unwrap_or(scripted))
+            let errand = errands.next_command(world, &state, played, (*id, scripted));
+            let struggles = struggle.next_command(stuck, *id, tick_rate);
+            (*id, struggles.or(errand).unwrap_or(scripted))
         };
         self.players.iter_mut().map(next).collect()
     }
@@ -183,7 +203,7 @@ impl Soak {
         }
         bar.finish_and_clear();
         let recorded = self.outputs.finish()?;
-        let players = self.players.iter().map(|(id, ..)| *id);
+        let players = self.players.iter().map(|player| player.id);
         self.outcome.conclude(&*self.simulation, &self.schema, players);
         let (world, judges) = (self.simulation.world(), self.judges);
         let counters = world.counters();
@@ -213,6 +233,7 @@ impl Soak {
             digest: format!("{:016x}", self.simulation.digest()),
             cascade: cascade(counters),
             time_of_impact: time_of_impact(counters),
+            played: judges.played.conclude(&self.outcome.events),
             outcome: self.outcome,
             recorded,
             warnings: world.warnings().iter().map(ToString::to_string).collect(),
@@ -227,6 +248,7 @@ struct Judges {
     passages: Passages,
     stuck: StuckWatch,
     outside: Outside,
+    played: PlayedWatch,
     audits: u64,
     interpenetrations: u64,
     unsound: u64,
@@ -237,13 +259,19 @@ struct Judges {
 }
 
 impl Judges {
-    fn new(world: &World, models: &[Model], options: &SoakOptions) -> Result<Self, SetupError> {
+    fn new(
+        world: &World,
+        models: &[Model],
+        played: PlayedWatch,
+        options: &SoakOptions,
+    ) -> Result<Self, SetupError> {
         Ok(Self {
             audit: Audit::new(world.map(), models)?,
             passages: Passages::new(world.map(), models, options.tick_rate)?
                 .with_step_height(world.movement_sets().highest_step()),
             stuck: StuckWatch::new(options.tick_rate),
             outside: Outside::new(world.map().bounds()),
+            played,
             audits: 0,
             interpenetrations: 0,
             unsound: 0,
@@ -262,10 +290,11 @@ impl Judges {
         options: &SoakOptions,
     ) {
         let state = world.state();
+        self.played.see(world, &state);
         for player in self.stuck.see(world, &state, commands) {
             self.tell(tick, || format!("stuck: {}", describe(world, &state, player)));
         }
-        for (body, within) in self.outside.see(&state) {
+        for (body, within) in self.outside.see(&state, |entity| self.played.is_mover(entity)) {
             self.tell(tick, || {
                 format!(
                     "out of the map: {}; its last place inside was {within}",

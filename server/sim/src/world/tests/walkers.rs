@@ -314,6 +314,27 @@ fn no_player_is_too_fast_for_a_trigger() {
     }
 }
 
+/// Symptom: on LibreQuake's lqdm3 and lqdm13 players stood in jump pads for good, thrown into walls.
+/// Cause: the pads have `angles` with a pitch, and were read as if they had none. Cure: a pad pushes
+/// along `angles`, as in Quake.
+#[test]
+fn a_pad_pushes_along_its_pitch() {
+    let pad = block([-290, -40, 0], [-210, 40, 8]);
+    let keys = "\"classname\" \"trigger_push\"\n\"angles\" \"-78 180 0\"\n\"speed\" \"50\"";
+    let map = room_with(&format!("{{\n{keys}\n{pad}}}\n"));
+    let mut world = World::new(map, shipped().into(), CONFIG).expect("a match");
+    let id = world.join_at(DVec3::new(-250.0, 0.0, 29.0));
+    let thrown = (0..12).find_map(|_| {
+        world.step(&[]);
+        let velocity = world.player_motion(id).expect("there").velocity.as_dvec3();
+        (velocity.z > 0.0).then_some(velocity)
+    });
+    let expected = DVec3::new(-500.0 * 78_f64.to_radians().cos(), 0.0, 489.1);
+    let thrown = thrown.expect("the pad throws");
+    // Gravity may have taken a tick of it.
+    assert!(thrown.distance(expected) < 800.0 / 60.0 + 1.0, "{thrown}, not {expected}");
+}
+
 /// A player with a set of twice the speed and less gravity moves by it, and so does the prediction,
 /// from the tick in which the set begins to hold. A saved match goes on with it. Another player
 /// moves as usual.

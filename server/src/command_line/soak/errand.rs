@@ -1,0 +1,198 @@
+//! The errands of a soak's players: they take items, press and shoot what can be set off, step on
+//! lifts, and wait for what moves.
+
+use std::collections::BTreeMap;
+
+use glam::DVec3;
+use obsp_sim::{Buttons, Command, EntityId, EntityState, Kind, Random, State, World};
+
+use super::played::PlayedWatch;
+
+/// Mean number of ticks until a player without an errand looks for one.
+const LOOKS: u64 = 30;
+
+/// The farthest goal of an errand, in units.
+const FAR: f64 = 500.0;
+
+/// Seconds after which an errand is given up, and for which its goal is then left alone.
+const GIVEN_UP: f64 = 4.0;
+const LEFT_ALONE: f64 = 12.0;
+
+/// Seconds for which a player waits for what moves, and then goes on for as long without regard to
+/// it. A train may never come to rest.
+const WAITS: f64 = 4.0;
+
+/// A player this near to a moving mover ahead, in units, waits for it.
+const AHEAD: f64 = 24.0;
+
+/// A goal nearer than this has been reached, in units along the ground and in height.
+const REACHED: (f64, f64) = (16.0, 64.0);
+
+/// Seconds for which a player goes on through a door that has opened.
+const THROUGH: f64 = 1.0;
+
+/// Mean number of ticks between two shots at a mover, and between two jumps on the way.
+const SHOT: u64 = 25;
+const JUMP: u64 = 40;
+
+/// The height of the eyes above the middle of a player, in units.
+const EYES: f64 = 20.0;
+
+/// Steps of a command's angles in a turn.
+const STEPS: f64 = 65_536.0;
+
+/// The errands of one player. On a map without movers and items a player never has any, and follows
+/// the script alone.
+#[derive(Clone, Debug)]
+pub(super) struct Errands {
+    random: Random,
+    errand: Option<Errand>,
+    /// Until which tick a goal is left alone.
+    alone: BTreeMap<EntityId, u64>,
+    /// Ticks for which the player has waited in a row, or goes on without waiting if negative.
+    waited: i64,
+    yaw: u16,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Errand {
+    /// To reach an item or a mover until a tick, and whether the mover has moved meanwhile.
+    To { goal: EntityId, until: u64, moved: bool },
+    /// To run in a direction until a tick.
+    Through { ahead: DVec3, until: u64 },
+}
+
+impl Errands {
+    /// The errands of the `player`th player of a match with this seed.
+    pub(super) fn new(seed: u64, player: u16) -> Self {
+        let random = Random::new(seed ^ u64::from(player + 1) << 32);
+        Self { random, errand: None, alone: BTreeMap::new(), waited: 0, yaw: 0 }
+    }
+
+    /// The command of a tick in place of `script`, if the player is on an errand or waits.
+    pub(super) fn next_command(
+        &mut self,
+        world: &World,
+        state: &State,
+        watch: &PlayedWatch,
+        (player, script): (EntityId, Command),
+    ) -> Option<Command> {
+        let own = state.entities.iter().find(|entity| entity.id == player)?;
+        if !matches!(own.kind, Kind::Player { .. }) {
+            return None;
+        }
+        let command = match self.errand {
+            None => {
+                self.look_about(world, state, watch, own);
+                None
+            }
+            Some(Errand::Through { ahead, until }) => {
+                if state.tick >= until {
+                    self.errand = None;
+                }
+                Some(Command::running_towards(ahead))
+            }
+            Some(Errand::To { goal, until, moved }) => {
+                let moved = moved || watch.moves(goal);
+                self.errand = Some(Errand::To { goal, until, moved });
+                self.go(world, state, watch, own)
+            }
+        };
+        self.yaw = command.unwrap_or(script).yaw;
+        if self.waits(world, watch, own, command.unwrap_or(script).ahead()) {
+            return Some(Command { yaw: self.yaw, ..Command::default() });
+        }
+        command
+    }
+
+    /// Chooses the nearest goal in sight.
+    fn look_about(&mut self, world: &World, state: &State, watch: &PlayedWatch, own: &EntityState) {
+        let is_goal = |entity: &&EntityState| {
+            let is_picture = !entity.traits.is_solid() && entity.traits.visible;
+            is_picture && !entity.kind.is_player() || watch.is_mover(entity)
+        };
+        let mut goals = state.entities.iter().filter(is_goal).peekable();
+        if goals.peek().is_none() || self.random.below(LOOKS) != 0 {
+            return;
+        }
+        self.alone.retain(|_, until| *until > state.tick);
+        let eyes = own.position + DVec3::Z * EYES;
+        let mut near: Vec<(f64, EntityId, DVec3)> = goals
+            .filter(|goal| !self.alone.contains_key(&goal.id))
+            .filter_map(|goal| {
+                let middle = world.bounds_of(goal.id).map_or(goal.position, |own| own.centre());
+                let far = middle.distance(own.position);
+                (far < FAR).then_some((far, goal.id, middle))
+            })
+            .collect();
+        near.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let seen = near.iter().find(|(_, _, middle)| world.in_sight(eyes, *middle));
+        if let Some((_, goal, _)) = seen {
+            let until = state.tick + u64::from(world.ticks_in(GIVEN_UP));
+            self.errand = Some(Errand::To { goal: *goal, until, moved: false });
+        }
+    }
+
+    /// The way to the goal; `None` if the errand is over.
+    fn go(
+        &mut self,
+        world: &World,
+        state: &State,
+        watch: &PlayedWatch,
+        own: &EntityState,
+    ) -> Option<Command> {
+        let Some(Errand::To { goal, until, moved }) = self.errand else { return None };
+        let there = state.entities.iter().find(|entity| entity.id == goal);
+        let there = there.filter(|there| there.traits.visible);
+        let Some(there) = there else {
+            // Somebody has taken the item.
+            self.errand = None;
+            return None;
+        };
+        let middle = world.bounds_of(goal).map_or(there.position, |own| own.centre());
+        let way = middle - own.position;
+        let is_mover = watch.is_mover(there);
+        let reached = way.truncate().length() < REACHED.0 && way.z.abs() < REACHED.1 && !is_mover;
+        let has_come = is_mover && moved && !watch.moves(goal);
+        if reached || has_come || state.tick >= until {
+            let alone = state.tick + u64::from(world.ticks_in(LEFT_ALONE));
+            self.alone.insert(goal, alone);
+            let until = state.tick + u64::from(world.ticks_in(THROUGH));
+            self.errand = has_come.then_some(Errand::Through { ahead: way, until });
+            return None;
+        }
+        let mut command = Command::running_towards(way);
+        let aim = middle - (own.position + DVec3::Z * EYES);
+        let turns = libm::atan2(aim.z, aim.truncate().length()) / std::f64::consts::TAU;
+        command.pitch = (turns * STEPS).clamp(-STEPS / 4.0, STEPS / 4.0) as i16;
+        if is_mover && self.random.below(SHOT) == 0 {
+            command.buttons = command.buttons | Buttons::PRIMARY;
+        }
+        if self.random.below(JUMP) == 0 {
+            command.buttons = command.buttons | Buttons::JUMP;
+        }
+        Some(command)
+    }
+
+    /// Whether the player waits for what moves below or `ahead`.
+    fn waits(
+        &mut self,
+        world: &World,
+        watch: &PlayedWatch,
+        own: &EntityState,
+        ahead: DVec3,
+    ) -> bool {
+        let longest = i64::from(world.ticks_in(WAITS));
+        let moves = self.waited < 0 || {
+            let below = watch.carrier(world, own);
+            below.is_some_and(|mover| watch.moves(mover)) || watch.comes(world, own, ahead, AHEAD)
+        };
+        self.waited = match self.waited {
+            waited if waited < 0 => waited + 1,
+            waited if !moves => waited.min(0),
+            waited if waited >= longest => -longest,
+            waited => waited + 1,
+        };
+        self.waited > 0
+    }
+}

@@ -1,0 +1,202 @@
+//! What the entities of a map did in a soak. A map may be played without a fault and still play
+//! nothing: no lift rises, no door opens, and nobody finds anything. These figures tell that.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use glam::{DQuat, DVec3};
+use obsp::entity_check::{EntityFault, KnownClasses};
+use obsp::model::{BodyKind, Model};
+use obsp_game::AnyGame;
+use obsp_sim::{EntityId, EntityState, Kind, State, SweptShape, World};
+use serde::Serialize;
+
+/// The events by which the items of [`obsp_game::quake`] tell that a player has taken one.
+const TAKEN: [&str; 2] = ["found", "found_power"];
+
+/// A mover that makes less than this share of its motion in a tick is held up.
+const HELD: f64 = 0.5;
+
+/// Seconds for which a mover is held up before it counts as held up. What is only pushed gets out of
+/// its way sooner.
+const HELD_SECONDS: f64 = 0.1;
+
+/// Seconds without a mover below that end a ride.
+const RIDE_PAUSE: f64 = 0.5;
+
+/// Distance below a player's feet, in units, at which a mover carries the player.
+const BELOW: f64 = 1.0;
+
+/// What the entities of the map did. The fields have the names of the JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Played {
+    /// Kinematic bodies that took part, such as doors, lifts, buttons and trains.
+    pub movers: usize,
+    /// How often one of them began to move from rest.
+    pub mover_moves: u64,
+    /// How often a player began to ride on one that moves.
+    pub rides: u64,
+    /// How often something held one of them up for a tenth of a second.
+    pub blocked_movers: u64,
+    /// Items that players took.
+    pub items_taken: u64,
+    /// Classes of the map's entities that nobody handles.
+    pub unknown_classes: usize,
+}
+
+impl fmt::Display for Played {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} movers, which moved {} times, carried {} rides and were held up {} times; \
+             {} items taken; {} unknown classes",
+            self.movers,
+            self.mover_moves,
+            self.rides,
+            self.blocked_movers,
+            self.items_taken,
+            self.unknown_classes
+        )
+    }
+}
+
+/// Counts what the entities of the map do.
+#[derive(Debug)]
+pub(super) struct PlayedWatch {
+    /// Whether bodies of a model are kinematic, by the number of the model.
+    kinematic: Vec<bool>,
+    movers: BTreeMap<EntityId, Mover>,
+    /// The tick in which each player was last on a moving mover.
+    riders: BTreeMap<EntityId, u64>,
+    counted: Played,
+}
+
+/// A mover after the last tick.
+#[derive(Clone, Copy, Debug)]
+struct Mover {
+    position: DVec3,
+    orientation: DQuat,
+    velocity: DVec3,
+    spin: DVec3,
+    moves: bool,
+    /// The ticks in a row in which it was held up.
+    held: u64,
+}
+
+impl PlayedWatch {
+    /// A watch over a match of `game` with these models.
+    pub(super) fn new(world: &World, game: &dyn AnyGame, models: &[Model]) -> Self {
+        let known = game.add_classes(KnownClasses::of_server());
+        let faults = EntityFault::find(world.map().entities(), &known);
+        let unknown = |fault: &&EntityFault| matches!(fault, EntityFault::Unhandled { .. });
+        let unknown_classes = faults.iter().filter(unknown).count();
+        Self {
+            kinematic: models.iter().map(|model| model.kind() == BodyKind::Kinematic).collect(),
+            movers: BTreeMap::new(),
+            riders: BTreeMap::new(),
+            counted: Played { unknown_classes, ..Played::default() },
+        }
+    }
+
+    /// Whether an entity is a mover.
+    pub(super) fn is_mover(&self, entity: &EntityState) -> bool {
+        let Kind::Prop { model } = entity.kind else { return false };
+        let kinematic = self.kinematic.get(usize::from(model.0)) == Some(&true);
+        kinematic && entity.traits.is_solid()
+    }
+
+    /// Whether a mover moved in the last tick, or has set out.
+    pub(super) fn moves(&self, mover: EntityId) -> bool {
+        self.movers.get(&mover).is_some_and(|mover| mover.moves)
+    }
+
+    /// Looks at the state after a tick.
+    pub(super) fn see(&mut self, world: &World, state: &State) {
+        let patience = u64::from(world.ticks_in(HELD_SECONDS).max(1));
+        for entity in &state.entities {
+            if !self.is_mover(entity) {
+                continue;
+            }
+            let spin = world.spin(entity.id).unwrap_or_default();
+            let Some(before) = self.movers.get(&entity.id).copied() else {
+                self.counted.movers += 1;
+                self.movers.insert(entity.id, Mover::new(entity, spin));
+                continue;
+            };
+            let mut now = Mover::new(entity, spin);
+            now.moves |= before.place() != now.place();
+            self.counted.mover_moves += u64::from(now.moves && !before.moves);
+            if before.is_held(&now, world.seconds()) {
+                now.held = before.held + 1;
+                self.counted.blocked_movers += u64::from(now.held == patience);
+            }
+            self.movers.insert(entity.id, now);
+        }
+        let pause = u64::from(world.ticks_in(RIDE_PAUSE));
+        for player in state.entities.iter().filter(|entity| entity.kind.is_player()) {
+            if !self.carrier(world, player).is_some_and(|mover| self.moves(mover)) {
+                continue;
+            }
+            let last = self.riders.insert(player.id, state.tick);
+            self.counted.rides += u64::from(last.is_none_or(|last| state.tick - last > pause));
+        }
+    }
+
+    /// The mover that a player stands on.
+    pub(super) fn carrier(&self, world: &World, player: &EntityState) -> Option<EntityId> {
+        let Kind::Player { posture } = player.kind else { return None };
+        let bounds = world.bounds_of(player.id)?;
+        let is_near = |mover: &EntityId| {
+            world.bounds_of(*mover).is_some_and(|own| own.inflated(BELOW).overlaps(&bounds))
+        };
+        if !self.movers.keys().any(is_near) {
+            return None;
+        }
+        let way = [player.position, player.position - DVec3::Z * BELOW];
+        let shape = SweptShape::Player(posture);
+        let hit = world.sweep(shape, DQuat::IDENTITY, way, Some(player.id));
+        hit.entity.filter(|below| self.movers.contains_key(below))
+    }
+
+    /// Whether a mover that moves is nearer to a player than `reach` in the direction `ahead`.
+    pub(super) fn comes(
+        &self,
+        world: &World,
+        player: &EntityState,
+        ahead: DVec3,
+        reach: f64,
+    ) -> bool {
+        let Some(bounds) = world.bounds_of(player.id) else { return false };
+        let front = bounds.swept(ahead * reach);
+        self.movers.iter().any(|(mover, state)| {
+            let bounds = world.bounds_of(*mover).filter(|_| state.moves);
+            bounds.is_some_and(|own| own.overlaps(&front))
+        })
+    }
+
+    /// What was counted. `events` are the events of the game by their names.
+    pub(super) fn conclude(&self, events: &BTreeMap<String, u64>) -> Played {
+        let taken = TAKEN.iter().filter_map(|name| events.get(*name));
+        Played { items_taken: taken.sum(), ..self.counted }
+    }
+}
+
+impl Mover {
+    fn new(entity: &EntityState, spin: DVec3) -> Self {
+        let EntityState { position, orientation, velocity, .. } = *entity;
+        let moves = velocity != DVec3::ZERO || spin != DVec3::ZERO;
+        Self { position, orientation, velocity, spin, moves, held: 0 }
+    }
+
+    fn place(&self) -> (DVec3, DQuat) {
+        (self.position, self.orientation)
+    }
+
+    /// Whether the mover had a velocity, and made too little of it to be where it is `now`.
+    fn is_held(&self, now: &Self, seconds: f64) -> bool {
+        let falls_short = |asked: f64, made: f64| asked > 0.0 && made < HELD * asked * seconds;
+        // `angle_between` is that of the quaternions' turns, up to half a turn.
+        falls_short(self.velocity.length(), self.position.distance(now.position))
+            || falls_short(self.spin.length(), self.orientation.angle_between(now.orientation))
+    }
+}
