@@ -2,7 +2,8 @@
 //!
 //! [`Source`] reads the text. `brush` makes convex solids of the brushes, and leaves out brushes
 //! without volume. `contents` decides by the rules of the map's `game_form` which brushes are solid
-//! for which sizes, and `parsed_map` sorts them. For every size `expand` grows each solid by the
+//! for which sizes, and `parsed_map` sorts them. `liquids` divides those of liquids into volumes
+//! that do not overlap. For every size `expand` grows each solid by the
 //! box, and `hull` computes the surface of their union.
 //!
 //! `build` then divides space by the planes of all surfaces together, and by those of `dividers`,
@@ -30,6 +31,7 @@ mod expansion;
 mod fill;
 mod game_form;
 mod hull;
+mod liquids;
 mod options;
 mod parallel;
 mod parsed_map;
@@ -47,6 +49,7 @@ mod written_plane;
 use std::num::NonZeroUsize;
 
 use crate::geometry::Aabb;
+use crate::map::liquid::MAX_LIQUIDS;
 use crate::map::onion::Solidity;
 use crate::map::{Map, MapParts};
 use crate::spaces::{SizeId, Spaces};
@@ -54,6 +57,7 @@ use build::{Builder, Limits};
 use cell::Cell;
 use dividers::dividers;
 use hull::Hull;
+use liquids::TooMany;
 use parsed_map::ParsedMap;
 use planes::PlaneTable;
 
@@ -96,7 +100,9 @@ pub fn compile(
     options: &CompileOptions,
     progress: &mut Progress<'_>,
 ) -> Result<Compiled, CompileError> {
-    let parsed = ParsedMap::read(source, options)?;
+    let mut parsed = ParsedMap::read(source, options)?;
+    let liquids = liquids::volumes(std::mem::take(&mut parsed.liquids), MAX_LIQUIDS)
+        .map_err(|TooMany(line)| CompileError::Liquids { path: source.path().to_owned(), line })?;
     let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
     let threads = threads.unwrap_or(NonZeroUsize::MIN);
     let mut planes = PlaneTable::default();
@@ -152,7 +158,7 @@ pub fn compile(
     };
     let solids = parsed.statics.into_iter().map(|brush| brush.solid).collect();
     let name = source.name().to_owned();
-    let map = Map::new(MapParts {
+    let parts = MapParts {
         name,
         spaces: spaces.clone(),
         onion,
@@ -161,6 +167,6 @@ pub fn compile(
         surface: shifted.surface,
         solids,
         entities: parsed.entities,
-    });
-    Ok(Compiled { map, report })
+    };
+    Ok(Compiled { map: Map::new(parts, liquids), report })
 }

@@ -7,6 +7,7 @@
 //!   traces a box, and [`Map::cast`] any [`body`]. [`Map::clearance`] finds the nearest
 //!   surface.
 //! - [`Map::entities`] are the map's entities, [`Map::solids`] its convex solids.
+//! - [`Map::liquids`] are the map's liquids, and [`Map::liquid_at`] finds the one at a point.
 //! - [`GameForm`] names the game whose rules a map is written by. [`Source::summary`] recognises
 //!   it.
 //! - [`PlayerSize`] is the size of players that a `game.toml` sets.
@@ -46,9 +47,9 @@ pub use compile::{
 };
 pub use game_file_error::GameFileError;
 pub use map::{
-    Clearance, ClippedSegment, FormatError, Hit, InvalidTree, Leaf, LeafId, LoadMapError, Map,
-    MapCounts, MapEntity, Near, SURFACE_DISTANCE, SaveMapError, Solidity, Trace, UNIVERSE,
-    clip_box_to_extent, clip_to_extent,
+    Clearance, ClippedSegment, FormatError, Hit, InvalidTree, Leaf, LeafId, Liquid, LiquidKind,
+    LoadMapError, Map, MapCounts, MapEntity, Near, SURFACE_DISTANCE, SaveMapError, Solidity, Trace,
+    UNIVERSE, clip_box_to_extent, clip_to_extent,
 };
 pub use player_size::PlayerSize;
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};

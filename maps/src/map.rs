@@ -2,7 +2,7 @@
 //!
 //! A [`Map`] is immutable: an onion BSP over all sizes for points and
 //! traces of the boxes of `spaces.toml`, the unexpanded convex solids
-//! for bodies of any other shape, and the map's entities. Every query is a
+//! for bodies of any other shape, the liquids, and the map's entities. Every query is a
 //! pure function without allocation, safe to call from any thread.
 
 mod brush_models;
@@ -10,6 +10,7 @@ mod entity;
 mod extent;
 mod format;
 mod leaf;
+pub(crate) mod liquid;
 mod near;
 pub(crate) mod onion;
 pub mod shift;
@@ -29,7 +30,10 @@ pub use entity::MapEntity;
 pub use extent::{ClippedSegment, UNIVERSE, clip_box_to_extent, clip_to_extent};
 pub(crate) use format::MAX_FACES;
 pub use format::{FormatError, LoadMapError, SaveMapError};
+use format::{Section, Sections};
 pub use leaf::{Leaf, LeafId};
+use liquid::Liquids;
+pub use liquid::{Liquid, LiquidKind};
 pub use near::{Clearance, Near};
 use onion::OnionTree;
 pub use onion::{InvalidTree, Solidity};
@@ -42,10 +46,13 @@ pub use trace::{Hit, SURFACE_DISTANCE, Trace};
 pub struct Map {
     parts: MapParts,
     solid_tree: BoxTree,
+    liquids: Liquids,
+    /// Sections of the file that this version does not know.
+    unknown: Vec<Section>,
     hash: [u8; 32],
 }
 
-/// The content of a map, each part valid by itself.
+/// The parts of a map that every map has, each part valid by itself.
 #[derive(Clone, Debug)]
 pub(crate) struct MapParts {
     pub(crate) name: String,
@@ -78,18 +85,27 @@ pub struct MapCounts {
     pub solids: usize,
     /// Entities of any class.
     pub entities: usize,
+    /// Volumes of liquids.
+    pub liquids: usize,
 }
 
 impl Map {
     /// A map of these parts. Its hash is computed from them.
-    pub(crate) fn new(parts: MapParts) -> Self {
-        let hash = format::content_hash(&parts);
-        Self::with_hash(parts, hash)
+    pub(crate) fn new(parts: MapParts, liquids: Vec<Liquid>) -> Self {
+        let sections = Sections { liquids, unknown: Vec::new() };
+        let hash = format::content_hash(&parts, &sections);
+        Self::with_hash(parts, sections, hash)
     }
 
-    fn with_hash(parts: MapParts, hash: [u8; 32]) -> Self {
+    fn with_hash(parts: MapParts, sections: Sections, hash: [u8; 32]) -> Self {
         let boxes: Vec<Aabb> = parts.solids.iter().map(|solid| *solid.bounds()).collect();
-        Self { parts, solid_tree: BoxTree::new(&boxes), hash }
+        Self {
+            parts,
+            solid_tree: BoxTree::new(&boxes),
+            liquids: Liquids::new(sections.liquids),
+            unknown: sections.unknown,
+            hash,
+        }
     }
 
     /// Reads an `.obsp` file.
@@ -419,6 +435,7 @@ impl Map {
             polygons: self.parts.surface.polygons().len(),
             solids: self.parts.solids.len(),
             entities: self.parts.entities.len(),
+            liquids: self.liquids().len(),
         }
     }
 }

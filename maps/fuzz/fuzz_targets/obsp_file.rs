@@ -61,6 +61,7 @@ fn ask(map: &Map) {
             let _ = map.cast(&sphere, start, end);
         }
         let _ = map.overlaps(&sphere, start);
+        let _ = map.liquid_at(start.as_dvec3());
     }
     for entity in map.entities() {
         let _ = (entity.classname(), entity.origin(), entity.angle());

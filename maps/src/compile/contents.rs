@@ -6,7 +6,7 @@
 //! a backslash counts as a slash.
 //!
 //! A name that is in no table is solid. Some known names mean more in their game than in this
-//! world: nobody swims in this world, and no clip stops only bots. Each such name is reported once,
+//! world: no liquid of this world flows, and no clip stops only bots. Each such name is reported once,
 //! as an [`Unsupported`].
 
 mod half_life;
@@ -19,6 +19,7 @@ mod tests;
 use super::error::Unsupported;
 use super::game_form::GameForm;
 use super::source::map::{SourceBrush, SourceEntity, SourceFace};
+use crate::map::LiquidKind;
 
 /// The contents of a brush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +29,10 @@ pub(super) enum Contents {
     /// Solid for boxes and bodies, but not for the bare point. Quake's clip brushes are in the
     /// hulls of boxes, and not in the hull of points.
     Clip,
-    /// Not solid. A liquid or a hint is part of the static world; an origin brush of the world is not
-    /// part of anything.
+    /// Not solid, and swum in.
+    Liquid(LiquidKind),
+    /// Not solid. A hint is part of the static world; an origin brush of the world is not part of
+    /// anything.
     Passable,
     /// The middle of the brush is the origin of its entity.
     Origin,
@@ -42,6 +45,7 @@ pub(super) enum Contents {
 enum Role {
     Solid,
     Clip,
+    Liquid(LiquidKind),
     Passable,
     /// The brush marks the point about which its entity turns, and is removed from the entity.
     Origin,
@@ -60,6 +64,8 @@ enum Owner {
     World,
     /// A brush model that never moves and is always there.
     Wall,
+    /// A brush model of a liquid. Here it is a part of the world, and stays where it is drawn.
+    Water,
     /// Triggers, movers, illusions.
     Other,
 }
@@ -72,6 +78,7 @@ fn owner(form: GameForm, entity: &SourceEntity) -> Owner {
         // A triggered wall comes and goes.
         "func_wall" if form == GameForm::Quake2 && quake2::is_triggered(entity) => Owner::Other,
         "func_wall" => Owner::Wall,
+        "func_water" if matches!(form, GameForm::Quake2 | GameForm::HalfLife) => Owner::Water,
         "func_static" if form == GameForm::Quake3 => Owner::Wall,
         _ => Owner::Other,
     }
@@ -80,8 +87,6 @@ fn owner(form: GameForm, entity: &SourceEntity) -> Owner {
 /// The part of a name's or a flag's meaning that this world lacks, as a sentence.
 type Reason = &'static str;
 
-const LIQUID: Reason = "a liquid is empty space in this world: nobody swims in it, and it hurts \
-                        nobody";
 const CURRENT: Reason = "this world has no currents, so the liquid moves nobody";
 const BOTS: Reason = "nothing in this world stops only bots and monsters, so the brush is left out";
 const LADDER: Reason = "this world has no ladders, so nobody climbs the brush";
@@ -113,10 +118,11 @@ pub(super) fn contents(
     };
     let Verdict { role, unsupported: found } = decide(owner, &brush.faces);
     let contents = match (role, owner) {
-        (Role::Origin, Owner::Other) => Contents::Origin,
+        (Role::Origin, Owner::Water | Owner::Other) => Contents::Origin,
         (Role::Origin | Role::Removed, _) => Contents::Passable,
+        (Role::Liquid(kind), Owner::World | Owner::Wall | Owner::Water) => Contents::Liquid(kind),
         // The game decides what triggers and movers do.
-        (_, Owner::Other) => return (Contents::Entity, Vec::new()),
+        (_, Owner::Water | Owner::Other) => return (Contents::Entity, Vec::new()),
         (Role::Solid, _) => Contents::Solid,
         (Role::Clip, _) => Contents::Clip,
         (Role::Passable, _) => Contents::Passable,
@@ -131,6 +137,17 @@ pub(super) fn contents(
         }
     }
     (contents, unsupported)
+}
+
+/// The kind of a liquid by words in its name.
+fn liquid_named(name: &str) -> LiquidKind {
+    if name.contains("lava") {
+        LiquidKind::Lava
+    } else if name.contains("slime") {
+        LiquidKind::Slime
+    } else {
+        LiquidKind::Water
+    }
 }
 
 /// A name in the form in which names are compared: lower case, with slashes.

@@ -8,6 +8,8 @@ use thiserror::Error;
 use super::brush::{DegenerateBrush, RedundantFace};
 use super::parsed_map::StaticBrush;
 use crate::geometry::DegenerateSolid;
+use crate::map::MAX_FACES;
+use crate::map::liquid::MAX_LIQUIDS;
 use crate::map::onion::{InvalidTree, MAX_DEPTH};
 use crate::map::shift::InvalidShiftTree;
 use crate::map::surface::MAX_CORNERS;
@@ -148,6 +150,18 @@ pub enum CompileError {
         size: String,
         /// The fault of the expansion.
         reason: DegenerateSolid,
+    },
+    /// The liquids need more volumes than a map may have.
+    #[error(
+        "{path}:{line}: with the brush of this line the liquids have more than {MAX_LIQUIDS} \
+         volumes, or a volume of more than {MAX_FACES} faces; brushes of liquids that overlap are \
+         divided: let them touch instead, or use fewer and larger ones"
+    )]
+    Liquids {
+        /// The file.
+        path: PathBuf,
+        /// Line of the brush's opening brace.
+        line: u64,
     },
     /// No tree could be built.
     #[error(

@@ -6,6 +6,7 @@ use super::brush;
 use super::contents::{Contents, contents};
 use super::error::{BrushFault, BrushWarning, CompileError, Unsupported};
 use super::game_form::{FORM_KEY, GameForm, RecognisedForm, is_worldspawn};
+use super::liquids::LiquidBrush;
 use super::options::CompileOptions;
 use super::source::{OmittedLayers, Source};
 use super::textures;
@@ -16,6 +17,7 @@ use crate::map::MapEntity;
 #[derive(Default)]
 pub(super) struct ParsedMap {
     pub(super) statics: Vec<StaticBrush>,
+    pub(super) liquids: Vec<LiquidBrush>,
     pub(super) entities: Vec<MapEntity>,
     /// Lines of the entities' opening braces.
     pub(super) entity_lines: Vec<u64>,
@@ -91,7 +93,11 @@ impl ParsedMap {
                         let line = brush.line;
                         parsed.statics.push(StaticBrush { line, clip, solid, textures });
                     }
-                    Contents::Passable => (),
+                    Contents::Liquid(kind) if brush::too_thin(&solid).is_none() => {
+                        parsed.liquids.push(LiquidBrush { line: brush.line, kind, solid });
+                    }
+                    // Nobody would feel a thinner liquid.
+                    Contents::Liquid(_) | Contents::Passable => (),
                     Contents::Origin => origin = Some(solid.bounds().centre()),
                     Contents::Entity => own.push(solid),
                 }

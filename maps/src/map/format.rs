@@ -1,11 +1,13 @@
-//! The `.obsp` file: magic, version, content hash, then a bincode body.
+//! The `.obsp` file: magic, version, content hash, then a bincode body and sections.
 //!
-//! `body` is a map as it is stored; `shift` and `surface` are parts of it. `list` reads
-//! sequences whose claimed length is not trusted. `error` has the errors.
+//! `body` is what every map has, as it is stored; `shift` and `surface` are parts of it. `sections`
+//! has what only some maps have. `list` reads sequences whose claimed length is not trusted.
+//! `error` has the errors.
 
 mod body;
 mod error;
 mod list;
+mod sections;
 mod shift;
 mod surface;
 #[cfg(test)]
@@ -15,24 +17,33 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::liquid::Liquid;
 use super::{Map, MapParts};
 use body::Body;
 pub(crate) use body::MAX_FACES;
 pub use error::{FormatError, LoadMapError, SaveMapError};
 use error::{MAX_BYTES, VERSION};
+pub(super) use sections::{Section, Sections};
 
 const MAGIC: [u8; 4] = *b"OBSP";
 const HASH_AT: usize = MAGIC.len() + size_of::<u32>();
 pub(super) const BODY_AT: usize = HASH_AT + blake3::OUT_LEN;
 
-pub(super) fn content_hash(parts: &MapParts) -> [u8; 32] {
-    hash(&Body::of(parts).encode())
+pub(super) fn content_hash(parts: &MapParts, sections: &Sections) -> [u8; 32] {
+    hash(&content(parts, &sections.liquids, &sections.unknown))
 }
 
-fn hash(body: &[u8]) -> [u8; 32] {
+/// All that follows the hash: the body and the sections.
+fn content(parts: &MapParts, liquids: &[Liquid], unknown: &[Section]) -> Vec<u8> {
+    let mut bytes = Body::of(parts).encode();
+    sections::append(liquids, unknown, &mut bytes);
+    bytes
+}
+
+fn hash(content: &[u8]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&VERSION.to_le_bytes());
-    hasher.update(body);
+    hasher.update(content);
     *hasher.finalize().as_bytes()
 }
 
@@ -62,18 +73,19 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Map, FormatError> {
     if version != VERSION {
         return Err(FormatError::Version(version));
     }
-    let Some((stored, body)) = rest.split_first_chunk::<{ blake3::OUT_LEN }>() else {
+    let Some((stored, content)) = rest.split_first_chunk::<{ blake3::OUT_LEN }>() else {
         return Err(FormatError::Damaged);
     };
-    if *stored != hash(body) {
+    if *stored != hash(content) {
         return Err(FormatError::Damaged);
     }
-    // The hash detects accidents, not attacks, so the body is also checked.
-    let parts = Body::decode(body)?.into_parts()?;
-    if Body::of(&parts).encode() != body {
+    // The hash detects accidents, not attacks, so the content is also checked.
+    let (body, rest) = Body::decode(content)?;
+    let (parts, sections) = (body.into_parts()?, sections::read(rest)?);
+    if self::content(&parts, &sections.liquids, &sections.unknown) != content {
         return Err(FormatError::Form);
     }
-    Ok(Map::with_hash(parts, *stored))
+    Ok(Map::with_hash(parts, sections, *stored))
 }
 
 /// The hash that is stored in the first bytes of an `.obsp` file, unchecked.
@@ -83,12 +95,12 @@ pub(super) fn hash_at_start(bytes: &[u8]) -> Option<[u8; 32]> {
 }
 
 pub(super) fn to_bytes(map: &Map) -> Vec<u8> {
-    let body = Body::of(&map.parts).encode();
-    let mut bytes = Vec::with_capacity(BODY_AT + body.len());
+    let content = content(&map.parts, map.liquids(), &map.unknown);
+    let mut bytes = Vec::with_capacity(BODY_AT + content.len());
     bytes.extend_from_slice(&MAGIC);
     bytes.extend_from_slice(&VERSION.to_le_bytes());
     bytes.extend_from_slice(&map.hash);
-    bytes.extend_from_slice(&body);
+    bytes.extend_from_slice(&content);
     bytes
 }
 

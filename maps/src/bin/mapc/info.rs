@@ -1,5 +1,6 @@
 //! `mapc info`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use glam::Vec3;
 use obsp::entity_check::KnownClasses;
-use obsp::{GameForm, Map, OmittedLayers, Source, SourceSummary, Unsupported};
+use obsp::{GameForm, LiquidKind, Map, OmittedLayers, Source, SourceSummary, Unsupported};
 use serde::Serialize;
 
 use crate::arguments::{GameFormArgument, Usage};
@@ -48,10 +49,15 @@ pub(crate) struct Summary {
     shift_nodes: usize,
     polygons: usize,
     solids: usize,
+    /// The number of liquid volumes of each kind.
+    liquids: Kinds,
     entities: usize,
     /// The number of entities of each class.
     classes: Classes,
 }
+
+/// Numbers by the name of a kind of liquid.
+type Kinds = BTreeMap<&'static str, usize>;
 
 #[derive(Serialize)]
 struct Size {
@@ -82,6 +88,7 @@ impl Summary {
             shift_nodes: counts.shift_nodes,
             polygons: counts.polygons,
             solids: counts.solids,
+            liquids: kinds(map.liquids().iter().map(|liquid| (liquid.kind(), 1))),
             entities: counts.entities,
             classes: entities::classes(map.entities()),
         }
@@ -108,9 +115,26 @@ impl fmt::Display for Summary {
         writeln!(f, "  shift     {} nodes", self.shift_nodes)?;
         writeln!(f, "  surface   {} polygons", self.polygons)?;
         writeln!(f, "  solids    {}", self.solids)?;
+        writeln!(f, "  liquids   {}", told(&self.liquids))?;
         writeln!(f, "  entities  {}", self.entities)?;
         write_classes(f, &self.classes)
     }
+}
+
+fn kinds(counts: impl IntoIterator<Item = (LiquidKind, usize)>) -> Kinds {
+    let mut kinds = Kinds::new();
+    for (kind, count) in counts {
+        *kinds.entry(kind.name()).or_default() += count;
+    }
+    kinds
+}
+
+fn told(kinds: &Kinds) -> String {
+    if kinds.is_empty() {
+        return "none".to_owned();
+    }
+    let kinds = kinds.iter().map(|(kind, count)| format!("{count} {kind}"));
+    kinds.collect::<Vec<_>>().join(", ")
 }
 
 fn write_classes(f: &mut fmt::Formatter<'_>, classes: &Classes) -> fmt::Result {
@@ -182,6 +206,8 @@ struct MapSummary {
     solid_brushes: usize,
     clip_brushes: usize,
     passable_brushes: usize,
+    /// The passable brushes that are liquids, by kind.
+    liquid_brushes: Kinds,
     brushes_of_entities: usize,
     curves: usize,
     /// The parts that are left out, and not counted above.
@@ -203,6 +229,7 @@ impl MapSummary {
             solid_brushes: summary.solid,
             clip_brushes: summary.clip,
             passable_brushes: summary.passable,
+            liquid_brushes: kinds(summary.liquids),
             brushes_of_entities: summary.of_entities,
             curves: summary.curves,
             omitted: summary.omitted.map(Into::into),
@@ -222,6 +249,7 @@ impl fmt::Display for MapSummary {
             "  brushes   {} solid, {} clip, {} passable, {} of entities",
             self.solid_brushes, self.clip_brushes, self.passable_brushes, self.brushes_of_entities
         )?;
+        writeln!(f, "  liquids   {}", told(&self.liquid_brushes))?;
         writeln!(f, "  curves    {}", self.curves)?;
         if let Some(OmittedEntry { line, entities, brushes }) = &self.omitted {
             writeln!(

@@ -5,7 +5,7 @@
 //! `skip…`, `content…`) decides. Without such a face the strongest face decides, so a brush with
 //! one face of stone is stone.
 
-use super::{CURRENT, LIQUID, ORIGIN, Owner, Reason, Role, SourceFace, Verdict, names};
+use super::{CURRENT, LiquidKind, ORIGIN, Owner, Reason, Role, SourceFace, Verdict, names};
 
 const RAYS_ONLY: Reason = "in Half-Life the brush stops rays but no players; no brush of this world can do that, so it is \
      left out";
@@ -25,11 +25,15 @@ enum Strength {
     Settled,
 }
 
+const WATER: Role = Role::Liquid(LiquidKind::Water);
+const SLIME: Role = Role::Liquid(LiquidKind::Slime);
+const LAVA: Role = Role::Liquid(LiquidKind::Lava);
+
 /// Beginnings of names, the longer before the shorter, and their meanings.
 const TABLE: &[(&str, Strength, Role, Option<Reason>)] = &[
     ("contentsolid", Strength::Settled, Role::Solid, None),
     ("contentsky", Strength::Settled, Role::Solid, None),
-    ("contentwater", Strength::Settled, Role::Passable, Some(LIQUID)),
+    ("contentwater", Strength::Settled, WATER, None),
     ("contentempty", Strength::Settled, Role::Passable, None),
     ("cliphull", Strength::Settled, Role::Clip, Some(ONE_HULL)),
     ("clip", Strength::Settled, Role::Clip, None),
@@ -38,9 +42,13 @@ const TABLE: &[(&str, Strength, Role, Option<Reason>)] = &[
     ("noclip", Strength::Settled, Role::Passable, Some(RAYS_ONLY)),
     ("origin", Strength::Special, Role::Origin, Some(ORIGIN)),
     ("boundingbox", Strength::Special, Role::Removed, Some(ORIGIN)),
-    ("!cur_", Strength::Special, Role::Passable, Some(CURRENT)),
-    ("!", Strength::Special, Role::Passable, Some(LIQUID)),
-    ("*", Strength::Special, Role::Passable, Some(LIQUID)),
+    ("!cur_", Strength::Special, WATER, Some(CURRENT)),
+    ("!lava", Strength::Special, LAVA, None),
+    ("*lava", Strength::Special, LAVA, None),
+    ("!slime", Strength::Special, SLIME, None),
+    ("*slime", Strength::Special, SLIME, None),
+    ("!", Strength::Special, WATER, None),
+    ("*", Strength::Special, WATER, None),
     ("translucent", Strength::Special, Role::Passable, None),
     ("@", Strength::Special, Role::Passable, None),
     ("solidhint", Strength::Null, Role::Solid, None),
@@ -75,8 +83,10 @@ pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
 fn meaning(name: &str) -> (Strength, Role, Option<Reason>) {
     // The name of an animated liquid has one character before the exclamation mark.
     let animated = name.char_indices().nth(1).map_or("", |(at, _)| &name[at..]);
-    if animated.starts_with("!lava") || animated.starts_with("!slime") {
-        return (Strength::Special, Role::Passable, Some(LIQUID));
+    for (start, role) in [("!lava", LAVA), ("!slime", SLIME)] {
+        if animated.starts_with(start) {
+            return (Strength::Special, role, None);
+        }
     }
     let row = TABLE.iter().find(|(start, ..)| name.starts_with(start));
     row.map_or((Strength::Solid, Role::Solid, None), |&(_, s, role, reason)| (s, role, reason))

@@ -4,7 +4,7 @@
 //! The first face whose name is not `skip` decides, because `skip` only means that the face is not
 //! drawn. `trigger` is solid, like any other name.
 
-use super::{LIQUID, ORIGIN, Owner, Role, SourceFace, Verdict, names};
+use super::{LiquidKind, ORIGIN, Owner, Role, SourceFace, Verdict, names};
 
 pub(super) fn verdict(owner: Owner, faces: &[SourceFace]) -> Verdict {
     for name in names(faces) {
@@ -15,12 +15,22 @@ pub(super) fn verdict(owner: Owner, faces: &[SourceFace]) -> Verdict {
             "origin" => (Role::Origin, lacking(ORIGIN)),
             "skip" => continue,
             // The brush model of a wall is solid with any texture.
-            name if name.starts_with('*') && owner != Owner::Wall => {
-                (Role::Passable, lacking(LIQUID))
-            }
+            name if name.starts_with('*') && owner != Owner::Wall => (liquid(name), Vec::new()),
             _ => (Role::Solid, Vec::new()),
         };
         return Verdict { role, unsupported };
     }
     Verdict { role: Role::Solid, unsupported: Vec::new() }
+}
+
+/// The role of a name with a star. The compilers of the game take all that is neither lava nor slime
+/// for water, the surface of a teleporter too. Here nobody swims in a teleporter.
+fn liquid(name: &str) -> Role {
+    let begins = |start| name.starts_with(start);
+    match () {
+        () if begins("*lava") => Role::Liquid(LiquidKind::Lava),
+        () if begins("*slime") => Role::Liquid(LiquidKind::Slime),
+        () if begins("*tele") => Role::Passable,
+        () => Role::Liquid(LiquidKind::Water),
+    }
 }

@@ -6,8 +6,8 @@
 //! that has contents decides; faces with the flags *hint* or *skip* have none.
 
 use super::{
-    BOTS, CURRENT, LADDER, LIQUID, ORIGIN, Owner, PORTAL, Reason, Role, SLICK, SourceFace, Verdict,
-    folded,
+    BOTS, CURRENT, LADDER, LiquidKind, ORIGIN, Owner, PORTAL, Reason, Role, SLICK, SourceFace,
+    Verdict, folded,
 };
 use crate::compile::source::map::{Flags, SourceEntity};
 
@@ -37,9 +37,6 @@ const SURFACE_SKIP: u32 = 1 << 9;
 
 /// Flags that this world does not support in full, with the names that editors show.
 const UNSUPPORTED: &[(u32, &str, Reason)] = &[
-    (LAVA, "contents flag lava", LIQUID),
-    (SLIME, "contents flag slime", LIQUID),
-    (WATER, "contents flag water", LIQUID),
     (AREAPORTAL, "contents flag areaportal", PORTAL),
     (MONSTERCLIP, "contents flag monsterclip", BOTS),
     (1 << 18, "contents flag current_0", CURRENT),
@@ -95,13 +92,12 @@ pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
     let known = UNSUPPORTED.iter().filter(|&&(flag, ..)| contents & flag != 0);
     // A brush that clips both players and monsters stops both in this world, so nothing is missing.
     let known = known.filter(|&&(flag, ..)| flag != MONSTERCLIP || role == Role::Passable);
-    let known = known.filter(|&&(flag, ..)| flag & LIQUIDS == 0 || role == Role::Passable);
     unsupported.extend(known.map(|&(_, name, reason)| (name.to_owned(), reason)));
     Verdict { role, unsupported }
 }
 
 /// The role that flags of contents give a brush: *origin* decides first, then *solid* and
-/// *window*, then a clip of players.
+/// *window*, then a clip of players, then the most harmful liquid.
 fn role(contents: u32) -> Role {
     if contents & ORIGIN_BRUSH != 0 {
         Role::Origin
@@ -109,6 +105,12 @@ fn role(contents: u32) -> Role {
         Role::Solid
     } else if contents & PLAYERCLIP != 0 {
         Role::Clip
+    } else if contents & LAVA != 0 {
+        Role::Liquid(LiquidKind::Lava)
+    } else if contents & SLIME != 0 {
+        Role::Liquid(LiquidKind::Slime)
+    } else if contents & WATER != 0 {
+        Role::Liquid(LiquidKind::Water)
     } else {
         Role::Passable
     }

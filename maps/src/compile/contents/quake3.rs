@@ -9,8 +9,8 @@
 //! `full_clip` and `missileclip` are meant to stop shots. They do so in this world, although the
 //! game's own compiler makes them clips of players.
 
-use super::{BOTS, LADDER, LIQUID, ORIGIN, Owner, PORTAL, Reason, Role, SLICK, SourceFace};
-use super::{Verdict, names};
+use super::{BOTS, LADDER, LiquidKind, ORIGIN, Owner, PORTAL, Reason, Role, SLICK, SourceFace};
+use super::{Verdict, liquid_named, names};
 
 const NO_DROP: Reason = "in Quake III the brush removes items that are dropped in it; in this \
                          world it is left out";
@@ -22,7 +22,7 @@ enum Strength {
     NotSolid,
     Clip,
     Fog,
-    Liquid,
+    Liquid(LiquidKind),
     Origin,
 }
 
@@ -59,13 +59,13 @@ const COMMON: &[(&str, Strength, Option<Reason>)] = &[
     ("alpha_50", Strength::NotSolid, None),
     ("alpha_75", Strength::NotSolid, None),
     ("alpha_100", Strength::NotSolid, None),
-    ("watercaulk", Strength::Liquid, Some(LIQUID)),
-    ("slimecaulk", Strength::Liquid, Some(LIQUID)),
-    ("lavacaulk", Strength::Liquid, Some(LIQUID)),
-    ("nodrawwater", Strength::Liquid, Some(LIQUID)),
-    ("water", Strength::Liquid, Some(LIQUID)),
-    ("slime", Strength::Liquid, Some(LIQUID)),
-    ("lava", Strength::Liquid, Some(LIQUID)),
+    ("watercaulk", Strength::Liquid(LiquidKind::Water), None),
+    ("slimecaulk", Strength::Liquid(LiquidKind::Slime), None),
+    ("lavacaulk", Strength::Liquid(LiquidKind::Lava), None),
+    ("nodrawwater", Strength::Liquid(LiquidKind::Water), None),
+    ("water", Strength::Liquid(LiquidKind::Water), None),
+    ("slime", Strength::Liquid(LiquidKind::Slime), None),
+    ("lava", Strength::Liquid(LiquidKind::Lava), None),
     ("fog", Strength::Fog, None),
     ("origin", Strength::Origin, Some(ORIGIN)),
     ("slick", Strength::Solid, Some(SLICK)),
@@ -94,7 +94,8 @@ pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
     }
     let role = match strongest {
         Strength::Solid => Role::Solid,
-        Strength::NotSolid | Strength::Fog | Strength::Liquid => Role::Passable,
+        Strength::NotSolid | Strength::Fog => Role::Passable,
+        Strength::Liquid(kind) => Role::Liquid(kind),
         Strength::Clip => Role::Clip,
         Strength::Origin => Role::Origin,
     };
@@ -103,8 +104,8 @@ pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
 
 fn meaning(name: &str) -> (Strength, Option<Reason>) {
     let name = name.strip_prefix("textures/").unwrap_or(name);
-    if name.starts_with("liquids/") {
-        return (Strength::Liquid, Some(LIQUID));
+    if let Some(liquid) = name.strip_prefix("liquids/") {
+        return (Strength::Liquid(liquid_named(liquid)), None);
     }
     if name.strip_prefix("sfx/").is_some_and(|sfx| sfx.contains("fog")) {
         return (Strength::Fog, None);

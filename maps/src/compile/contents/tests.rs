@@ -4,8 +4,12 @@ use glam::DVec3;
 
 use super::*;
 use crate::compile::source::map::{Flags, Texture};
-use Contents::{Clip, Entity, Origin, Passable, Solid};
+use Contents::{Clip, Entity, Liquid, Origin, Passable, Solid};
 use GameForm::{HalfLife, Quake, Quake2, Quake3};
+
+const WATER: Contents = Liquid(LiquidKind::Water);
+const SLIME: Contents = Liquid(LiquidKind::Slime);
+const LAVA: Contents = Liquid(LiquidKind::Lava);
 
 /// The contents of a brush with these textures, and the names that are not supported in full.
 fn classify(form: GameForm, classname: &str, textures: &[Texture]) -> (Contents, Vec<String>) {
@@ -48,9 +52,12 @@ fn quake_goes_by_names() {
         Quake,
         &[
             ("clip", Clip, false),
-            ("*lava1", Passable, true),
-            ("*waterskip", Passable, true),
-            ("*", Passable, true),
+            ("*lava1", LAVA, false),
+            ("*slime0", SLIME, false),
+            ("*waterskip", WATER, false),
+            ("*04awtr1", WATER, false),
+            ("*", WATER, false),
+            ("*teleport", Passable, false),
             ("hint", Passable, false),
             ("hintskip", Passable, false),
             ("origin", Passable, true),
@@ -69,8 +76,8 @@ fn quake_goes_by_names() {
         ],
     );
     for class in ["worldspawn", "func_group", "func_detail", "FUNC_DETAIL_WALL"] {
-        assert_eq!(of(Quake, class, &["*lava1", "metal1_1"]), Passable);
-        assert_eq!(of(Quake, class, &["skip", "*water0"]), Passable);
+        assert_eq!(of(Quake, class, &["*lava1", "metal1_1"]), LAVA);
+        assert_eq!(of(Quake, class, &["skip", "*water0"]), WATER);
         assert_eq!(of(Quake, class, &["hint", "skip"]), Passable);
     }
     assert_eq!(of(Quake, "func_wall", &["*tele3"]), Solid);
@@ -111,6 +118,19 @@ fn brushes_of_entities_stay_with_them_but_for_origin_brushes() {
     assert_eq!(walls("1"), [Solid, Entity, Solid, Solid], "it appears when triggered");
 }
 
+#[test]
+fn a_brush_model_of_water_is_a_part_of_the_world_where_the_game_has_one() {
+    let of_water = |form, texture| of(form, "func_water", &[texture]);
+    assert_eq!(of_water(HalfLife, "!slime"), SLIME);
+    assert_eq!(of_water(HalfLife, "metal1_1"), Entity);
+    assert_eq!(of_water(HalfLife, "origin"), Origin);
+    assert_eq!(of_water(Quake2, "e1u1/water1_8"), WATER);
+    assert_eq!(of_water(Quake2, "e1u1/clip"), Entity);
+    assert_eq!(of_water(Quake, "*water0"), Entity);
+    assert_eq!(of_water(Quake3, "liquids/pool"), Entity);
+    assert_eq!(of(HalfLife, "func_illusionary", &["!water"]), Entity);
+}
+
 fn flagged(contents: u32, surface: u32) -> Texture {
     Texture { name: "e1u1/floor".to_owned(), flags: Some(Flags { contents, surface }) }
 }
@@ -122,9 +142,9 @@ fn quake_2_goes_by_flags() {
         let (expected, unsupported) = match bit {
             0 | 1 => (Solid, None),
             2 | 6 => (Passable, None),
-            3 => (Passable, Some("lava")),
-            4 => (Passable, Some("slime")),
-            5 => (Passable, Some("water")),
+            3 => (LAVA, None),
+            4 => (SLIME, None),
+            5 => (WATER, None),
             15 => (Passable, Some("areaportal")),
             16 => (Clip, None),
             17 => (Passable, Some("monsterclip")),
@@ -147,8 +167,11 @@ fn quake_2_goes_by_flags() {
     }
     for (contents, surface, expected) in [
         // Detail water, translucent lava, a clip in water, and a clip for players and monsters.
-        (0x0800_0020, 0, Passable),
-        (0x1000_0008, 0x20, Passable),
+        (0x0800_0020, 0, WATER),
+        (0x1000_0008, 0x20, LAVA),
+        // Of several liquids the most harmful counts.
+        (0x38, 0, LAVA),
+        (0x30, 0, SLIME),
         (0x0001_0020, 0, Clip),
         (0x0803_0000, 0, Clip),
         // Solid and window are stronger than water. A clip with the ladder flag is still a clip.
@@ -173,7 +196,7 @@ fn quake_2_goes_by_flags() {
     assert_eq!(slick, (Solid, vec!["surface flag slick".to_owned()]));
     // The first face that has contents decides.
     let hint = [flagged(0, 0x100), flagged(0, 0x200), flagged(0x20, 0), flagged(1, 0)];
-    assert_eq!(classify(Quake2, "worldspawn", &hint).0, Passable);
+    assert_eq!(classify(Quake2, "worldspawn", &hint).0, WATER);
     assert_eq!(classify(Quake2, "worldspawn", &[flagged(1, 0), flagged(0, 0x100)]).0, Solid);
 }
 
@@ -193,13 +216,13 @@ fn quake_2_goes_by_names_where_a_face_has_no_flags() {
             ("e1u1/mist", Passable, false),
             ("areaportal", Passable, true),
             ("ladder", Solid, true),
-            ("e1u1/water1_8", Passable, true),
-            ("e1u1/brwater", Passable, true),
-            ("bluwter", Passable, true),
-            ("slime2", Passable, true),
-            ("brslime", Passable, true),
-            ("e3u1/lava", Passable, true),
-            ("brlava", Passable, true),
+            ("e1u1/water1_8", WATER, false),
+            ("e1u1/brwater", WATER, false),
+            ("bluwter", WATER, false),
+            ("slime2", SLIME, false),
+            ("brslime", SLIME, false),
+            ("e3u1/lava", LAVA, false),
+            ("brlava", LAVA, false),
             ("e1u1/trigger", Solid, false),
             ("e1u1/nodraw", Solid, false),
             ("e1u1/sky1", Solid, false),
@@ -225,15 +248,17 @@ fn half_life_goes_by_how_names_begin() {
     check(
         HalfLife,
         &[
-            ("!water", Passable, true),
-            ("!lavabubble", Passable, true),
-            ("!cur_90", Passable, true),
-            ("*slime", Passable, true),
-            ("+!lava1", Passable, true),
-            ("+!slime1", Passable, true),
+            ("!water", WATER, false),
+            ("!lavabubble", LAVA, false),
+            ("!cur_90", WATER, true),
+            ("*slime", SLIME, false),
+            ("!slime1", SLIME, false),
+            ("*lava", LAVA, false),
+            ("+!lava1", LAVA, false),
+            ("+!slime1", SLIME, false),
             ("@glass", Passable, false),
             ("translucent", Passable, false),
-            ("contentwater", Passable, true),
+            ("contentwater", WATER, false),
             ("contentempty", Passable, false),
             ("contentsolid", Solid, false),
             ("contentsky", Solid, false),
@@ -273,7 +298,7 @@ fn half_life_goes_by_how_names_begin() {
         (["clip", "stone", "stone"], Clip),
         (["stone", "stone", "clip"], Clip),
         (["stone", "!water", "stone"], Solid),
-        (["null", "!water", "null"], Passable),
+        (["null", "!water", "null"], WATER),
         (["null", "hint", "null"], Solid),
         (["stone", "contentempty", "clip"], Passable),
     ] {
@@ -315,13 +340,13 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
         ("alpha_50", Passable, false),
         ("alpha_75", Passable, false),
         ("alpha_100", Passable, false),
-        ("watercaulk", Passable, true),
-        ("slimecaulk", Passable, true),
-        ("lavacaulk", Passable, true),
-        ("nodrawwater", Passable, true),
-        ("water", Passable, true),
-        ("slime", Passable, true),
-        ("lava", Passable, true),
+        ("watercaulk", WATER, false),
+        ("slimecaulk", SLIME, false),
+        ("lavacaulk", LAVA, false),
+        ("nodrawwater", WATER, false),
+        ("water", WATER, false),
+        ("slime", SLIME, false),
+        ("lava", LAVA, false),
         ("fog", Passable, false),
         ("origin", Passable, true),
         ("slick", Solid, true),
@@ -350,8 +375,9 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
     check(
         Quake3,
         &[
-            ("liquids/calm_poollight", Passable, true),
-            ("textures/liquids/lavahell_750", Passable, true),
+            ("liquids/calm_poollight", WATER, false),
+            ("textures/liquids/lavahell_750", LAVA, false),
+            ("liquids/slime1_2000", SLIME, false),
             ("sfx/xfog", Passable, false),
             ("textures/sfx/fog_blue", Passable, false),
             // The names below resemble names that `quake3.rs` knows, but are unknown to it.
@@ -364,10 +390,11 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
         ],
     );
     for (textures, expected) in [
-        (["stone", "liquids/pool", "caulk"], Passable),
+        (["stone", "liquids/pool", "caulk"], WATER),
+        (["liquids/pool", "liquids/lavahell", "liquids/slime1"], LAVA),
         (["common/caulk", "common/hint", "common/caulk"], Passable),
         (["common/clip", "common/nodraw", "stone"], Clip),
-        (["common/clip", "liquids/pool", "stone"], Passable),
+        (["common/clip", "liquids/pool", "stone"], WATER),
         (["common/clip", "sfx/fog", "stone"], Passable),
     ] {
         assert_eq!(world(Quake3, &textures), expected, "{textures:?}");

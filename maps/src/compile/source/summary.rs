@@ -1,10 +1,12 @@
 //! The parts of a map, counted without compiling it.
 
+use std::collections::BTreeMap;
+
 use super::{OmittedLayers, Source};
 use crate::compile::contents::{Contents, contents};
 use crate::compile::error::{CompileError, Unsupported};
 use crate::compile::game_form::RecognisedForm;
-use crate::map::MapEntity;
+use crate::map::{LiquidKind, MapEntity};
 
 /// The form of a map and the numbers of its parts. Brushes without volume, which the compiler
 /// leaves out, are also counted.
@@ -22,6 +24,8 @@ pub struct SourceSummary {
     pub clip: usize,
     /// Brushes of the static world that stop nothing: liquids, hints.
     pub passable: usize,
+    /// The passable brushes that are liquids, by kind.
+    pub liquids: BTreeMap<LiquidKind, usize>,
     /// Brushes that are kept with their entities: triggers, doors.
     pub of_entities: usize,
     /// Curves (`patchDef2`), readable or not.
@@ -47,10 +51,15 @@ impl Source {
             summary.entity_lines.push(entity.line);
             for brush in &entity.brushes {
                 let (contents, unsupported) = contents(form.form, entity, brush);
+                if let Contents::Liquid(kind) = contents {
+                    *summary.liquids.entry(kind).or_default() += 1;
+                }
                 *match contents {
                     Contents::Solid => &mut summary.solid,
                     Contents::Clip => &mut summary.clip,
-                    Contents::Passable | Contents::Origin => &mut summary.passable,
+                    Contents::Liquid(_) | Contents::Passable | Contents::Origin => {
+                        &mut summary.passable
+                    }
                     Contents::Entity => &mut summary.of_entities,
                 } += 1;
                 Unsupported::count(&mut summary.unsupported, unsupported);

@@ -27,6 +27,20 @@ const CONFIG: bincode::config::Configuration<
     bincode::config::Limit<MAX_BYTES>,
 > = bincode::config::standard().with_limit::<MAX_BYTES>();
 
+pub(super) fn encode(record: &impl Encode) -> Vec<u8> {
+    // Encoding to memory fails only for locks and borrows, and these records have none.
+    bincode::encode_to_vec(record, CONFIG).expect("plain records encode")
+}
+
+/// The record at the start of `bytes`, and the bytes after it.
+pub(super) fn decode<'a, T: BorrowDecode<'a, ()>>(
+    bytes: &'a [u8],
+) -> Result<(T, &'a [u8]), FormatError> {
+    let (record, read) =
+        bincode::borrow_decode_from_slice(bytes, CONFIG).map_err(FormatError::Body)?;
+    Ok((record, &bytes[read..]))
+}
+
 #[derive(Encode, BorrowDecode)]
 struct SizeRecord<'a> {
     name: &'a str,
@@ -48,7 +62,7 @@ struct FaceRecord {
 }
 
 #[derive(Encode, BorrowDecode)]
-struct SolidRecord {
+pub(super) struct SolidRecord {
     vertices: List<[f64; 3]>,
     faces: List<FaceRecord>,
 }
@@ -99,15 +113,12 @@ impl<'a> Body<'a> {
     }
 
     pub(in crate::map) fn encode(&self) -> Vec<u8> {
-        // Encoding to memory fails only for locks and borrows, and these records have
-        // none.
-        bincode::encode_to_vec(self, CONFIG).expect("plain records encode")
+        encode(self)
     }
 
-    pub(super) fn decode(bytes: &'a [u8]) -> Result<Self, FormatError> {
-        let (body, read) =
-            bincode::borrow_decode_from_slice(bytes, CONFIG).map_err(FormatError::Body)?;
-        if read == bytes.len() { Ok(body) } else { Err(FormatError::Trailing(bytes.len() - read)) }
+    /// The body at the start of `bytes`, and the bytes after it.
+    pub(super) fn decode(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), FormatError> {
+        decode(bytes)
     }
 
     pub(super) fn into_parts(self) -> Result<MapParts, FormatError> {
@@ -144,16 +155,19 @@ impl<'a> Body<'a> {
 
 impl SolidRecord {
     fn all(solids: &[ConvexSolid]) -> List<Self> {
+        List(solids.iter().map(Self::of).collect())
+    }
+
+    pub(super) fn of(solid: &ConvexSolid) -> Self {
         let face = |f: &Face| FaceRecord {
             normal: f.plane.normal.into(),
             distance: f.plane.distance,
             vertices: List(f.vertices.clone()),
         };
-        let record = |solid: &ConvexSolid| Self {
+        Self {
             vertices: List(solid.vertices().iter().map(|v| v.to_array()).collect()),
             faces: List(solid.faces().iter().map(face).collect()),
-        };
-        List(solids.iter().map(record).collect())
+        }
     }
 
     fn into_solids(records: List<Self>) -> Result<Vec<ConvexSolid>, FormatError> {
@@ -161,7 +175,7 @@ impl SolidRecord {
         records.0.into_iter().enumerate().map(solid).collect()
     }
 
-    fn into_solid(self) -> Option<ConvexSolid> {
+    pub(super) fn into_solid(self) -> Option<ConvexSolid> {
         if self.faces.0.len() > MAX_FACES || self.vertices.0.len() > MAX_VERTICES {
             return None;
         }

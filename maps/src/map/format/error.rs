@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::map::liquid::MAX_LIQUIDS;
 use crate::map::onion::InvalidTree;
 use crate::map::shift::InvalidShiftTree;
 use crate::map::surface::MAX_CORNERS;
 use crate::spaces::SpacesError;
 
-/// Version of the format. A change of the body increments it.
+/// Version of the format. A change of the body increments it; a new section does not.
 pub(super) const VERSION: u32 = 3;
 
 /// Maximum length of a file that is read, in bytes: twice the budget of the largest map.
@@ -60,7 +61,7 @@ pub enum FormatError {
     /// The body could not be decoded.
     #[error("malformed body: {0}")]
     Body(bincode::error::DecodeError),
-    /// Bytes after the end of the body.
+    /// Bytes after the end of the body that are no section, or after the end of a section's list.
     #[error("{0} bytes follow the end of the map")]
     Trailing(usize),
     /// A number is encoded longer than necessary, or items are repeated or in another order. One
@@ -88,6 +89,12 @@ pub enum FormatError {
     /// A solid is not convex or not closed.
     #[error("solid {0} is not a valid convex solid")]
     Solid(usize),
+    /// A liquid is of no known kind, or its volume is not convex or not closed.
+    #[error("liquid {0} is of no known kind, or no valid convex solid")]
+    Liquid(usize),
+    /// More liquids than a map may have.
+    #[error("the map has {0} volumes of liquids; at most {MAX_LIQUIDS} are read")]
+    Liquids(usize),
 }
 
 /// A map could not be written.

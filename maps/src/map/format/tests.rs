@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::body::Sphere;
-use crate::geometry::{ConvexSolid, Plane};
+use crate::geometry::{Aabb, ConvexSolid, Plane};
+use crate::map::liquid::{Liquid, LiquidKind, MAX_LIQUIDS};
 use crate::{CompileOptions, Source, Spaces, Trace, compile};
 use glam::{DVec3, Vec3};
 
@@ -77,6 +78,96 @@ fn a_file_is_saved_whole_and_loaded() {
     assert!(map.save(&path).is_err_and(|e| e.path == path));
 }
 
+/// The small world with water that a block of lava reaches into.
+fn wet_world() -> Map {
+    let cube = |low: f64, high: f64| {
+        ConvexSolid::from_box(&Aabb { min: DVec3::splat(low), max: DVec3::splat(high) })
+            .expect("a cube")
+    };
+    let liquids = vec![
+        Liquid::new(LiquidKind::Lava, cube(-100.0, -50.0)),
+        Liquid::new(LiquidKind::Water, cube(-50.0, 0.0)),
+    ];
+    Map::new(small_world().parts, liquids)
+}
+
+#[test]
+fn liquids_follow_the_body_and_come_back_as_they_were() {
+    let (dry, wet) = (small_world(), wet_world());
+    let (body, bytes) = (dry.to_bytes(), wet.to_bytes());
+    // The body of a map with liquids is that of the same map without them.
+    let content = &bytes[BODY_AT..];
+    let section = content.strip_prefix(&body[BODY_AT..]).expect("the same body");
+    assert_eq!(&section[..8], b"LIQD\x01\0\0\0");
+    assert_eq!(section[8..12], (section.len() as u32 - 12).to_le_bytes());
+    assert_ne!(dry.hash(), wet.hash(), "clients predict swimming");
+    let again = Map::from_bytes(&bytes).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(again.to_bytes(), bytes);
+    assert_eq!((again.hash(), again.liquids()), (wet.hash(), wet.liquids()));
+    let at = |x: f64| again.liquid_at(DVec3::splat(x));
+    assert_eq!(at(-25.0), Some(LiquidKind::Water));
+    assert_eq!(at(-50.0), Some(LiquidKind::Lava), "a common point");
+    assert_eq!(at(-75.0), Some(LiquidKind::Lava));
+    assert_eq!([at(-100.1), at(0.1), at(f64::NAN), at(f64::INFINITY)], [None; 4]);
+    let mut touched = Vec::new();
+    again.liquids_touching(&Aabb::around([DVec3::splat(-40.0)]), |index| touched.push(index));
+    assert_eq!(touched, [1]);
+    assert_eq!(dry.liquid_at(DVec3::splat(-25.0)), None);
+}
+
+/// A section with this tag, version and content.
+fn section(tag: &[u8; 4], version: u32, content: &[u8]) -> Vec<u8> {
+    let length = (content.len() as u32).to_le_bytes();
+    [&tag[..], &version.to_le_bytes(), &length, content].concat()
+}
+
+/// A file of the small world, followed by `sections`.
+fn followed_by(sections: &[Vec<u8>]) -> Vec<u8> {
+    let body = small_world().to_bytes().split_off(BODY_AT);
+    file(&[body, sections.concat()].concat())
+}
+
+#[test]
+fn unknown_sections_are_skipped_and_kept() {
+    for sections in [
+        vec![section(b"AAAA", 7, b"anything")],
+        vec![section(b"LIQD", 2, &[255; 40]), section(b"ZZZZ", 0, b"")],
+    ] {
+        let bytes = followed_by(&sections);
+        let map = Map::from_bytes(&bytes).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(map.to_bytes(), bytes);
+        assert!(map.liquids().is_empty());
+    }
+    let unordered = [section(b"BBBB", 1, b""), section(b"AAAA", 1, b"")];
+    assert!(matches!(Map::from_bytes(&followed_by(&unordered)), Err(FormatError::Form)));
+    let twice = [section(b"AAAA", 1, b""), section(b"AAAA", 1, b"")];
+    assert!(matches!(Map::from_bytes(&followed_by(&twice)), Err(FormatError::Form)));
+    let lower = [section(b"liqd", 1, b"")];
+    assert!(matches!(Map::from_bytes(&followed_by(&lower)), Err(FormatError::Trailing(12))));
+    let mut long = section(b"AAAA", 1, b"123");
+    long[8] += 1;
+    assert!(matches!(Map::from_bytes(&followed_by(&[long])), Err(FormatError::Trailing(15))));
+}
+
+#[test]
+fn damaged_liquids_are_refused() {
+    let content = |bytes: &[u8]| Map::from_bytes(&followed_by(&[section(b"LIQD", 1, bytes)]));
+    let wet = wet_world().to_bytes();
+    let whole = wet[small_world().to_bytes().len() + 12..].to_vec();
+    assert_eq!(content(&whole).expect("whole").liquids(), wet_world().liquids());
+    for length in 0..whole.len() {
+        assert!(content(&whole[..length]).is_err(), "cut to {length}");
+        let claim = [&whole[..length], &[253], &[255; 8], &whole[length + 1..]].concat();
+        assert!(content(&claim).is_err(), "a claim at {length}");
+    }
+    assert!(matches!(content(&[0]), Err(FormatError::Form)), "an empty list");
+    assert!(matches!(content(&[&whole[..], &[0]].concat()), Err(FormatError::Trailing(1))));
+    let mut kind = whole.clone();
+    assert_eq!(kind[1], LiquidKind::Lava.code());
+    kind[1] = LiquidKind::ALL.len() as u8;
+    assert!(matches!(content(&kind), Err(FormatError::Liquid(0))));
+}
+
 #[test]
 fn damage_is_noticed() {
     let bytes = small_world().to_bytes();
@@ -134,11 +225,17 @@ fn capacities_hold_what_they_say_and_no_more() {
     let with = |faces| {
         let mut map = small_world();
         map.parts.solids.push(cone(faces));
-        Map::from_bytes(&Map::new(map.parts).to_bytes())
+        Map::from_bytes(&Map::new(map.parts, Vec::new()).to_bytes())
     };
     assert!(with(MAX_FACES as u32).is_ok());
     let beyond = with(MAX_FACES as u32 + 1);
     assert!(matches!(beyond, Err(FormatError::Solid(1))), "{beyond:?}");
+    let with = |count| {
+        let liquid = wet_world().liquids()[0].clone();
+        Map::from_bytes(&Map::new(small_world().parts, vec![liquid; count]).to_bytes())
+    };
+    assert_eq!(with(MAX_LIQUIDS).expect("as many as said").liquids().len(), MAX_LIQUIDS);
+    assert!(matches!(with(MAX_LIQUIDS + 1), Err(FormatError::Liquids(_))));
     let long = vec![0; MAX_BYTES + 1];
     assert!(matches!(Map::from_bytes(&long), Err(FormatError::TooLarge)));
     assert!(matches!(Map::from_bytes(&long[1..]), Err(FormatError::Magic)));
@@ -152,7 +249,7 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         cut in prop::option::weighted(0.1, any::<prop::sample::Index>()),
     ) {
-        let bytes = small_world().to_bytes();
+        let bytes = wet_world().to_bytes();
         let mut body = bytes[BODY_AT..].to_vec();
         for (index, value) in changes {
             let at = index.index(body.len());
@@ -179,6 +276,8 @@ proptest! {
             }
         }
         map.solids_touching(&map.bounds(), |_| ());
+        map.liquids_touching(&map.bounds(), |_| ());
+        let _ = corners.map(|corner| map.liquid_at(corner.as_dvec3()));
         prop_assert_eq!(map.to_bytes(), file(&body));
     }
 
