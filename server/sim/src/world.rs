@@ -420,17 +420,13 @@ impl World {
 
     fn view(&self, entity: &Entity) -> Option<EntityState> {
         let Pose { position, orientation } = self.pose_of(entity)?;
-        let (kind, orientation) = match &entity.role {
-            Role::Player(PlayerBody::Box(walker)) => {
-                (Kind::Player { posture: walker.posture }, walker.heading())
-            }
-            Role::Player(PlayerBody::Hovertank(tank)) => {
-                (Kind::Vehicle { model: tank.model }, orientation)
-            }
+        let kind = match &entity.role {
+            Role::Player(PlayerBody::Box(walker)) => Kind::Player { posture: walker.posture },
+            Role::Player(PlayerBody::Hovertank(tank)) => Kind::Vehicle { model: tank.model },
             Role::Prop(model)
             | Role::Kinematic(Kinematic { model, .. })
             | Role::Missile(Missile { model, .. })
-            | Role::Cargo(Cargo { model, .. }) => (Kind::Prop { model: *model }, orientation),
+            | Role::Cargo(Cargo { model, .. }) => Kind::Prop { model: *model },
         };
         // A client extrapolates by the velocity, and must not see a stopped body move on.
         let stopped = entity.is_kinematic() && entity.sleep.held;

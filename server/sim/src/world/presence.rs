@@ -227,9 +227,8 @@ impl World {
     pub(super) fn follow_carriers(&mut self) {
         let mut moved = Vec::new();
         for entity in self.entities.iter() {
-            let (Some(attachment), Some(pose)) = (entity.attachment(), self.pose_of(entity)) else {
-                continue;
-            };
+            let Some(attachment) = entity.attachment() else { continue };
+            let Some(pose) = self.pose_of(entity) else { continue };
             let carrier = self.entities.find(attachment.to).filter(|it| !it.is_in_limbo());
             moved.push((entity.id, attachment, carrier.is_some(), pose));
         }
