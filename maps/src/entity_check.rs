@@ -178,7 +178,7 @@ impl EntityFault {
     /// use obsp::entity_check::{EntityFault, KnownClasses};
     ///
     /// let map = obsp::Map::load("arena.obsp".as_ref())?;
-    /// assert_eq!(EntityFault::find(map.entities(), &KnownClasses::of_server()), []);
+    /// assert_eq!(EntityFault::find(map.entities(), &KnownClasses::of_arena()), []);
     /// # Ok::<(), obsp::LoadMapError>(())
     /// ```
     pub fn find(entities: &[MapEntity], known: &KnownClasses) -> Vec<Self> {

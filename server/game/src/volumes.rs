@@ -123,19 +123,18 @@ impl Volumes {
 
     /// The place of an entity before it moves, for [`Volumes::follow`].
     pub(crate) fn place(&self, world: &World, id: EntityId) -> Places {
-        self.places(world, || vec![id])
+        let place = |id| Some((id, world.position(id)?));
+        self.places(world, || place(id).into_iter().collect())
     }
 
     /// The places of all bodies before they move, for [`Volumes::follow`].
     pub(crate) fn places_of_bodies(&self, world: &World) -> Places {
-        self.places(world, || world.bodies())
+        self.places(world, || world.positions_of_bodies())
     }
 
     /// Without volumes nothing is noted.
-    fn places(&self, world: &World, entities: impl FnOnce() -> Vec<EntityId>) -> Places {
-        let entities = if self.list.is_empty() { Vec::new() } else { entities() };
-        let place = |id| Some((id, world.entity(id)?.position));
-        let list = entities.into_iter().filter_map(place).collect();
+    fn places(&self, world: &World, all: impl FnOnce() -> Vec<(EntityId, DVec3)>) -> Places {
+        let list = if self.list.is_empty() { Vec::new() } else { all() };
         Places { list, relocations: world.relocations().len() }
     }
 
@@ -143,15 +142,14 @@ impl Volumes {
     /// entity that was put elsewhere has two ways: to the place where it was taken away, and from
     /// the place where it was put.
     pub(crate) fn follow(&mut self, world: &World, before: Places) {
+        let put = world.relocations().get(before.relocations..).unwrap_or_default();
         for (id, start) in before.list {
             let mut from = Some(start);
-            let put = world.relocations().get(before.relocations..).unwrap_or_default();
             for relocation in put.iter().filter(|relocation| relocation.entity == id) {
                 self.note_way(world, id, [from, relocation.from]);
                 from = relocation.to;
             }
-            let now = world.entity(id).map(|entity| entity.position);
-            self.note_way(world, id, [from, now]);
+            self.note_way(world, id, [from, world.position(id)]);
         }
     }
 

@@ -2,7 +2,7 @@
 //! tick may have been inside in between.
 
 use glam::{DQuat, DVec3};
-use obsp::geometry::ConvexSolid;
+use obsp::geometry::{Aabb, ConvexSolid};
 
 use super::World;
 use crate::collision::cascade::Body;
@@ -44,11 +44,18 @@ impl World {
         let Some(entity) = self.entities.find(id) else { return false };
         let placement = entity.placement();
         let shape = placement.map_or(entity.shape, |placement| placement.shape());
+        let shape = &self.arena.shapes[shape];
+        // Most ways are far from the volume, however the shape is turned.
+        let reach = shape.bounds.min.abs().max(shape.bounds.max.abs()).length() + ROUNDING;
+        let way = Aabb { min: from.min(to), max: from.max(to) };
+        if !way.inflated(reach).overlaps(volume.bounds()) {
+            return false;
+        }
         let turn = placement.map_or(DQuat::IDENTITY, |placement| placement.pose().orientation);
         let [Some(start), Some(end)] = [from, to].map(|place| Pose::known(place, turn)) else {
             return false;
         };
-        let body = Body::moving(&self.arena.shapes[shape], start, end);
+        let body = Body::moving(shape, start, end);
         if !body.speedbox().overlaps(volume.bounds()) {
             return false;
         }

@@ -97,6 +97,27 @@ impl World {
         self.view(self.entities.find(id)?)
     }
 
+    /// The position of an entity, as in [`World::entity`] and faster; `None` if it is not in the world.
+    pub fn position(&self, id: EntityId) -> Option<DVec3> {
+        let entity = self.entities.find(id)?;
+        let solid = entity.placement().map(|placement| placement.pose().position);
+        solid.or_else(|| Some(self.pose_of(entity)?.position))
+    }
+
+    /// The bodies of [`World::bodies`] with their positions.
+    pub fn positions_of_bodies(&self) -> Vec<(EntityId, DVec3)> {
+        let mut positions = Vec::with_capacity(self.entities.slot_count());
+        for entity in self.entities.iter() {
+            if let Some(placement) = entity.placement()
+                && entity.walker().is_none()
+                && entity.missile().is_none()
+            {
+                positions.push((entity.id, placement.pose().position));
+            }
+        }
+        positions
+    }
+
     /// Angular velocity of an entity, in radians per second about the world's axes; zero for
     /// players on foot. `None` if the entity is not in the world.
     pub fn spin(&self, id: EntityId) -> Option<DVec3> {
@@ -292,7 +313,9 @@ impl World {
     pub fn overlapping(&self, volume: &ConvexSolid) -> Vec<EntityId> {
         let (probe, mut found) = (Body::fixed(volume), Vec::new());
         self.space().visit_entities(volume.bounds(), Seeker::QUERY, &mut |slot, body| {
-            if least_gap(&probe, &body, Candidates::ALL).is_none() {
+            // A body whose inner point is in the volume needs no search.
+            let is_deep = volume.contains(body.inner_point());
+            if is_deep || least_gap(&probe, &body, Candidates::ALL).is_none() {
                 found.extend(self.id_in(Some(slot)));
             }
         });

@@ -88,6 +88,12 @@ impl<'a> Body<'a> {
         first.union(last).inflated(self.arc)
     }
 
+    /// A point strictly inside of the body at the beginning of the tick.
+    pub(crate) fn inner_point(&self) -> DVec3 {
+        let centre = self.parts.first().map_or(DVec3::ZERO, ConvexSolid::centre);
+        self.motion.start.position + self.rotations[0] * centre
+    }
+
     /// The parts at the beginning of the tick.
     pub(crate) fn parts_at_start(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
         let (rotation, position) = (self.rotations[0], self.motion.start.position);
