@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use obsp::Map;
-use obsp_sim::{Command, EntityState, PlayerMotion};
+use obsp_sim::{Command, EntityState, Kind, PlayerMotion};
 
 use super::nav_graph::NavGraph;
 
@@ -11,8 +11,10 @@ use super::nav_graph::NavGraph;
 pub struct Perception<'a> {
     /// The bot's own predicted motion; `None` while the bot is not in the world on foot.
     pub own: Option<PlayerMotion>,
-    /// The entities around the bot.
+    /// The solid entities around the bot.
     pub others: &'a [EntityState],
+    /// The places of the pictures around the bot, such as items.
+    pub pictures: &'a [DVec3],
     /// The map.
     pub map: &'a Map,
     /// The navigation graph of the map.
@@ -32,9 +34,37 @@ pub(super) fn heading(direction: DVec3) -> u16 {
     (turns * 65_536.0).round() as i32 as u16
 }
 
+/// Farthest distance of the middle of a body that a bot waits for, in units: half of a wide door.
+const AHEAD: f64 = 128.0;
+
+/// Least speed of a body that a bot waits for, in units per second.
+const MOVES: f64 = 10.0;
+
+/// Whether a body ahead moves, such as a door that opens or a lift that comes.
+pub(super) fn moves_ahead(here: DVec3, yaw: u16, others: &[EntityState]) -> bool {
+    let ahead = Command { yaw, ..Command::default() }.ahead();
+    others.iter().filter(|other| matches!(other.kind, Kind::Prop { .. })).any(|other| {
+        let to = other.position - here;
+        other.velocity.length() > MOVES && to.length() < AHEAD && to.dot(ahead) > 0.0
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::behaviors::tests::prop_at;
+
+    #[test]
+    fn what_moves_ahead_is_near_and_in_front() {
+        let moving = |place: DVec3, speed: f64| {
+            let door = EntityState { velocity: DVec3::Z * speed, ..prop_at(place) };
+            moves_ahead(DVec3::ZERO, 0, &[door])
+        };
+        assert!(moving(DVec3::X * 100.0, 60.0));
+        assert!(!moving(DVec3::X * 100.0, 1.0), "it rests");
+        assert!(!moving(DVec3::X * -100.0, 60.0), "it is behind");
+        assert!(!moving(DVec3::X * 200.0, 60.0), "it is far away");
+    }
 
     #[test]
     fn headings_go_counter_clockwise_from_x() {

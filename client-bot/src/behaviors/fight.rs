@@ -4,7 +4,7 @@ use glam::DVec3;
 use obsp::{Map, PlayerSize, Trace};
 use obsp_sim::{Buttons, Command, EntityState, Posture, Random};
 
-use super::behavior::{Behavior, Perception, heading};
+use super::behavior::{Behavior, Perception, heading, moves_ahead};
 use super::path_follower::PathFollower;
 
 /// Height of the eyes over the middle of a standing player, as a share of the player's height.
@@ -85,9 +85,13 @@ impl Fight {
 
     /// Strafes the other way if the bot is stuck, or walks off in a random direction if
     /// there is no opponent to keep in view.
-    fn check_progress(&mut self, here: DVec3) {
+    fn check_progress(&mut self, here: DVec3, others: &[EntityState]) {
         let before = self.checked_position.replace(here);
         if before.is_none_or(|before| before.distance(here) >= MIN_PROGRESS) {
+            return;
+        }
+        // Its own route gives up by itself before something that moves for ever.
+        if self.path.is_active() && moves_ahead(here, self.yaw, others) {
             return;
         }
         self.strafe = -self.strafe;
@@ -151,7 +155,7 @@ impl Behavior for Fight {
             self.opponent = self.find_opponent(eyes, perception);
         }
         if self.ticks.is_multiple_of(CHECK_INTERVAL) {
-            self.check_progress(position);
+            self.check_progress(position, perception.others);
         }
         let opponent = perception.others.iter().find(|other| Some(other.id) == self.opponent);
         if let Some(opponent) = opponent {
@@ -187,7 +191,7 @@ impl Behavior for Fight {
 }
 
 /// Whether the static world leaves the line of sight between two points free.
-fn sees(map: &Map, from: DVec3, to: DVec3) -> bool {
+pub(super) fn sees(map: &Map, from: DVec3, to: DVec3) -> bool {
     let Some(point) = map.size("point") else { return false };
     map.find_first_transition(point, from.as_vec3(), to.as_vec3()) == Trace::Clear
 }
@@ -203,7 +207,13 @@ mod tests {
     fn a_stuck_bot_tries_another_direction() {
         let (map, nav) = arena();
         let here = nav.random_position(&mut Random::new(3)).unwrap();
-        let perception = Perception { own: Some(own_at(here)), others: &[], map: &map, nav: &nav };
+        let perception = Perception {
+            own: Some(own_at(here)),
+            others: &[],
+            pictures: &[],
+            map: &map,
+            nav: &nav,
+        };
         let mut behavior = Fight::new(1);
         // The bot cannot move, whatever it tries.
         let headings: HashSet<u16> =
@@ -224,7 +234,7 @@ mod tests {
         .unwrap();
         let others = [player_at(there)];
         let own = Some(own_at(here));
-        let perception = Perception { own, others: &others, map: &map, nav: &nav };
+        let perception = Perception { own, others: &others, pictures: &[], map: &map, nav: &nav };
         let mut behavior = Fight::new(3);
         let commands: Vec<Command> = (0..120).map(|_| behavior.decide(&perception)).collect();
         let shots = commands.iter().filter(|c| c.buttons.contains(Buttons::PRIMARY)).count();

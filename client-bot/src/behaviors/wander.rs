@@ -3,8 +3,8 @@
 use glam::DVec3;
 use obsp_sim::{Buttons, Command, EntityState, Kind, Random};
 
-use super::behavior::{Behavior, Perception, heading};
-use super::nav_graph::NavGraph;
+use super::behavior::{Behavior, Perception, heading, moves_ahead};
+use super::fight::sees;
 use super::path_follower::PathFollower;
 
 /// Ticks between two checks whether the bot makes progress: a third of a second at
@@ -15,14 +15,24 @@ const CHECK_INTERVAL: u64 = 20;
 /// crouched covers several times as much.
 const MIN_PROGRESS: f64 = 8.0;
 
-/// Maximum distance, in units, of a prop that a bot walks up to.
+/// Checks in a row for which a bot waits for something ahead that moves: four seconds at 60 Hz.
+const MAX_WAITS: u32 = 12;
+
+/// An item nearer than this, in units, has been visited.
+const VISITED: f64 = 40.0;
+
+/// Maximum distance, in units, of a prop or an item that a bot walks up to.
 const PROP_RANGE: f64 = 400.0;
+
+/// Height of the eyes over the middle of a player, in units.
+const EYES: f64 = 20.0;
 
 /// Largest change of heading in one tick while walking freely: a gentle curve.
 const MAX_SWAY: u64 = 400;
 
 /// Follows routes to random positions, walks about in curves, jumps and crouches now and
-/// then, turns away from obstacles, and walks into props to push them.
+/// then, turns away from obstacles, waits for what moves ahead, walks into props to push them, and
+/// over items to take them.
 #[derive(Clone, Debug)]
 pub struct Wander {
     random: Random,
@@ -37,6 +47,8 @@ pub struct Wander {
     crouch_until: u64,
     /// Position at the last check of progress.
     checked_position: Option<DVec3>,
+    /// Checks in a row for which the bot has waited.
+    waits: u32,
     path: PathFollower,
 }
 
@@ -53,6 +65,7 @@ impl Wander {
             plan_ends: 0,
             crouch_until: 0,
             checked_position: None,
+            waits: 0,
             path: PathFollower::default(),
         }
     }
@@ -77,15 +90,23 @@ impl Wander {
         self.plan_ends = self.ticks + 30 + self.random.below(60);
     }
 
-    /// Chooses what to do for the next seconds: follow a route, walk up to a prop, or
+    /// Chooses what to do for the next seconds: follow a route, walk up to a prop or an item, or
     /// walk in a curve, crouching or upright.
-    fn plan(&mut self, position: Option<DVec3>, others: &[EntityState], nav: &NavGraph) {
+    fn plan(&mut self, position: Option<DVec3>, perception: &Perception<'_>) {
+        let Perception { others, nav, .. } = *perception;
         self.plan_ends = self.ticks + 60 + self.random.below(180);
         self.sway = 0;
         if self.once_in(8) {
             self.crouch_until = self.ticks + 30 + self.random.below(120);
         }
         let Some(here) = position else { return };
+        if let Some(item) = nearest_item(here, perception)
+            && self.once_in(2)
+        {
+            self.path.go_to(here, item, nav);
+            self.yaw = heading(item - here);
+            return;
+        }
         match (self.random.below(4), nearest_prop(here, others)) {
             (0..2, Some(there)) => self.yaw = heading(there - here),
             (0..3, _) => {
@@ -105,7 +126,13 @@ impl Behavior for Wander {
         self.ticks += 1;
         let mut jump = self.once_in(300);
         if tick.is_multiple_of(CHECK_INTERVAL) {
-            if self.is_stuck(position) {
+            let comes = |here| moves_ahead(here, self.yaw, perception.others);
+            if !self.is_stuck(position) {
+                self.waits = 0;
+            } else if self.waits < MAX_WAITS && position.is_some_and(comes) {
+                self.waits += 1;
+            } else {
+                self.waits = 0;
                 self.path.stop();
                 self.turn_away();
                 jump |= self.once_in(2);
@@ -113,7 +140,10 @@ impl Behavior for Wander {
             self.checked_position = position;
         }
         if tick >= self.plan_ends {
-            self.plan(position, perception.others, perception.nav);
+            self.plan(position, perception);
+        }
+        if self.waits > 0 {
+            return Command { yaw: self.yaw, ..Command::default() };
         }
         if self.path.is_active() {
             let next =
@@ -139,6 +169,16 @@ impl Behavior for Wander {
     }
 }
 
+/// The nearest item in sight within [`PROP_RANGE`] that the bot is not at already.
+fn nearest_item(here: DVec3, perception: &Perception<'_>) -> Option<DVec3> {
+    let near = |item: &&DVec3| (VISITED..PROP_RANGE).contains(&item.distance(here));
+    let seen = perception.pictures.iter().filter(near).filter(|item| {
+        let eyes = here + DVec3::Z * EYES;
+        sees(perception.map, eyes, **item)
+    });
+    seen.min_by(|a, b| a.distance(here).total_cmp(&b.distance(here))).copied()
+}
+
 /// The nearest prop within [`PROP_RANGE`].
 fn nearest_prop(here: DVec3, others: &[EntityState]) -> Option<DVec3> {
     let props = others.iter().filter(|other| matches!(other.kind, Kind::Prop { .. }));
@@ -152,6 +192,7 @@ fn nearest_prop(here: DVec3, others: &[EntityState]) -> Option<DVec3> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::behaviors::NavGraph;
     use crate::behaviors::tests::{arena, own_at, prop_at};
 
     /// Two seconds at 60 Hz: several checks and at least one plan.
@@ -168,7 +209,7 @@ mod tests {
         positions
             .map(|position| {
                 let own = Some(own_at(position));
-                behavior.decide(&Perception { own, others, map: &map, nav: &nav })
+                behavior.decide(&Perception { own, others, pictures: &[], map: &map, nav: &nav })
             })
             .collect()
     }
@@ -208,6 +249,50 @@ mod tests {
     }
 
     #[test]
+    fn bots_walk_up_to_items_in_sight_until_they_are_there() {
+        let (map, nav) = (arena().0, NavGraph::default());
+        let here = arena().1.random_position(&mut Random::new(3)).unwrap();
+        let walks_to = |item: DVec3| {
+            let perception = Perception {
+                own: Some(own_at(here)),
+                others: &[],
+                pictures: &[item],
+                map: &map,
+                nav: &nav,
+            };
+            let yaw = heading(item - here);
+            (0..40).filter(|&seed| Wander::new(seed).decide(&perception).yaw == yaw).count()
+        };
+        let up = DVec3::new(0.1, 0.1, 1.0).normalize();
+        let count = walks_to(here + up * 60.0);
+        assert!((10..30).contains(&count), "{count} of 40 bots");
+        assert_eq!(walks_to(here + up * 30.0), 0, "they are there");
+        assert_eq!(walks_to(here - up * 300.0), 0, "below the floor");
+    }
+
+    #[test]
+    fn bots_wait_for_what_moves_ahead_but_not_for_ever() {
+        let (map, nav) = (arena().0, NavGraph::default());
+        let mut behavior = Wander::new(5);
+        let mut decide = |moves: bool| {
+            let ahead = Command { yaw: behavior.yaw, ..Command::default() }.ahead();
+            let velocity = DVec3::Z * if moves { 60.0 } else { 0.0 };
+            let door = EntityState { velocity, ..prop_at(ahead * 60.0) };
+            let (own, others) = (Some(own_at(DVec3::ZERO)), [door]);
+            let perception =
+                Perception { own, others: &others, pictures: &[], map: &map, nav: &nav };
+            behavior.decide(&perception)
+        };
+        let mut waits = |moves: bool, ticks: u32| {
+            let still: Vec<bool> = (0..ticks).map(|_| decide(moves).forward == 0).collect();
+            let waits = still.split(|waits| !waits);
+            waits.map(<[bool]>::len).max().unwrap_or_default()
+        };
+        assert_eq!(waits(false, 100), 0, "nobody waits before a door that stays shut");
+        assert_eq!(waits(true, 1_000), MAX_WAITS as usize * CHECK_INTERVAL as usize);
+    }
+
+    #[test]
     fn bots_follow_routes() {
         let (map, nav) = arena();
         let mut random = Random::new(2);
@@ -218,7 +303,7 @@ mod tests {
         // A player who walks through walls gets far only by following routes.
         for _ in 0..6000 {
             let own = Some(own_at(here));
-            let perception = Perception { own, others: &[], map: &map, nav: &nav };
+            let perception = Perception { own, others: &[], pictures: &[], map: &map, nav: &nav };
             let command = behavior.decide(&perception);
             if behavior.path.is_active() {
                 let angle = f64::from(command.yaw) / 65_536.0 * std::f64::consts::TAU;

@@ -234,7 +234,7 @@ impl Bot {
             .hello()
             .filter(|_| self.behavior != BehaviorChoice::Idle)
             .map(|hello| Actions::new(&hello.schema, self.seed ^ u64::from(self.number)));
-        let (mut others, mut commands) = (Vec::new(), 0_u64);
+        let (mut others, mut pictures, mut commands) = (Vec::new(), Vec::new(), 0_u64);
         loop {
             match client.next().await? {
                 ClientEvent::NewWorld => return Ok(()),
@@ -277,14 +277,26 @@ impl Bot {
                         here.filter(|_| commands.is_multiple_of(PERCEPTION_INTERVAL))
                     {
                         others.clear();
-                        let near = client.view().entities_near(here, PERCEPTION_RADIUS);
-                        others.extend(near.filter(|entity| entity.traits.is_solid()));
+                        pictures.clear();
+                        for entity in client.view().entities_near(here, PERCEPTION_RADIUS) {
+                            if entity.traits.is_solid() {
+                                others.push(entity);
+                            } else if entity.traits.visible {
+                                pictures.push(entity.position);
+                            }
+                        }
                     }
                     commands += 1;
                     if commands == VOTE_AFTER && record.worlds == 1 {
                         self.call_vote(client);
                     }
-                    let perception = Perception { own, others: &others, map: &map.map, nav: &nav };
+                    let perception = Perception {
+                        own,
+                        others: &others,
+                        pictures: &pictures,
+                        map: &map.map,
+                        nav: &nav,
+                    };
                     let command = match tank {
                         Some(tank) => {
                             let command = driver.decide(&tank, &perception);
