@@ -7,12 +7,13 @@
 //! - `contact`, `impulse`: the search for contacts, and the effect of one impulse;
 //! - `islands`: which bodies touch each other, directly or through others;
 //! - `sleep`: what wakes, and what falls asleep;
-//! - `driven`, `overload`, `solver`: how fast a kinematic body moves, how much of the tick a body
-//!   gets, and where it is to go;
+//! - `buoyancy`, `driven`, `overload`, `solver`: how liquids lift a body, how fast a kinematic body
+//!   moves, how much of the tick a body gets, and where it is to go;
 //! - `rounds`: motion under guard, and what stopped bodies do;
 //! - `tick`: the phases in order.
 
 pub(crate) mod blocker;
+pub(crate) mod buoyancy;
 pub(crate) mod contact;
 pub(crate) mod driven;
 pub(crate) mod dynamics;

@@ -1,8 +1,8 @@
 //! Geometry of moving convex parts, without entities: where bodies are (`pose`), which parts they
-//! have (`shape`), how heavy they are (`mass`), how they spin (`top`), how far apart two parts are
-//! (`separation`), which point of a body is nearest (`nearest`), which bodies may be near each other
-//! (`grid`, `broad_phase`), which pairs cheap tests prove apart (`cascade`), and when two moving parts
-//! first come too near (`time_of_impact`).
+//! have (`shape`), how heavy they are (`mass`), how they spin (`top`), how much of them is in a volume
+//! (`submersion`), how far apart two parts are (`separation`), which point of a body is nearest
+//! (`nearest`), which bodies may be near each other (`grid`, `broad_phase`), which pairs cheap tests
+//! prove apart (`cascade`), and when two moving parts first come too near (`time_of_impact`).
 
 pub(crate) mod broad_phase;
 pub(crate) mod cascade;
@@ -15,5 +15,6 @@ pub(crate) mod pose;
 pub(crate) mod rounded_box;
 pub(crate) mod separation;
 pub(crate) mod shape;
+pub(crate) mod submersion;
 pub(crate) mod time_of_impact;
 pub(crate) mod top;

@@ -1,9 +1,11 @@
-//! The dynamics of single bodies: mass, gravity, damping, locked axes, and the forces of a game.
+//! The dynamics of single bodies: mass, gravity, damping, locked axes, the forces of a game, and the
+//! lift of liquids.
 //!
 //! The material of a model gives them for all of its bodies. A body to which a game has given
 //! parameters or forces of its own keeps them in a box. All other bodies have only the empty place
 //! for it, and cost nothing more.
 
+mod buoyancy;
 mod error;
 mod forces;
 mod locked_axes;
@@ -12,6 +14,7 @@ mod parameters;
 use glam::{DMat3, DQuat};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use buoyancy::{Buoyancy, Displaced, Floating, density};
 pub use error::BodyError;
 pub use forces::ForceSpan;
 pub(crate) use forces::{Forces, Wrench, world_inverse_inertia};

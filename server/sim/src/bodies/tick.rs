@@ -1,6 +1,7 @@
 //! A tick of the moving bodies, told in order. Each phase is one call into one folder, whose parent
 //! file tells the phase.
 
+use crate::bodies::buoyancy;
 use crate::bodies::contact::{self, Pair};
 use crate::bodies::driven;
 use crate::bodies::entities::Entities;
@@ -49,7 +50,9 @@ fn phases(
     let before = contact::search(map, shapes, entities, pairs, context);
     // 2. Wake: a moving body wakes what it touches, and what it has left.
     sleep::wake_for_tick(map, shapes, entities, pairs, &before, context);
-    // 3. Islands: who touches whom, who is supported, and whom a kinematic body drives.
+    // 3. Buoyancy: how liquids lift and brake what is in them. Islands: who touches whom, who is
+    // supported, and whom a kinematic body drives.
+    buoyancy::set(map, shapes, entities, context.seconds);
     let mut islands = Islands::new(entities, pairs);
     // 4. Sub-steps, and 5. projection: velocities, impulses, and where each body is to go.
     let proposals = solver::solve(entities, shapes, pairs, context);

@@ -3,7 +3,7 @@
 use glam::{DMat3, DVec3};
 
 use super::Entity;
-use crate::bodies::dynamics::world_inverse_inertia;
+use crate::bodies::dynamics::{Buoyancy, world_inverse_inertia};
 use crate::bodies::roles::{Drive, Role};
 use crate::collision::mass::MassProperties;
 use crate::collision::shape::Shape;
@@ -12,6 +12,10 @@ use crate::conventions::GRAVITY;
 /// Smallest share of the usual speeds below which a body counts as resting. A body that hardly
 /// falls is slower on its way than others.
 const LEAST_REST_SHARE: f64 = 1.0 / 64.0;
+
+/// The share of the usual speeds below which a body counts as resting that surfaces and carries
+/// others, or is carried. Bobbing, it is as slow where it turns back.
+const BOBBING_REST_SHARE: f64 = 1.0 / 16.0;
 
 /// Slower accelerations than this, in units per second squared, count as none: a body floats.
 pub(crate) const WEIGHTLESS: f64 = 1e-6;
@@ -40,9 +44,13 @@ impl Entity {
 
     /// The linear and the angular damping, per second.
     pub(crate) fn damping(&self, shape: &Shape) -> [f64; 2] {
-        match self.dynamics.own() {
+        let [linear, angular] = match self.dynamics.own() {
             Some(own) => [own.parameters.linear_damping, own.parameters.angular_damping],
             None => [shape.material.linear_damping(), shape.material.angular_damping()],
+        };
+        match &self.record.buoyancy {
+            Some(buoyancy) => [linear + buoyancy.damping[0], angular + buoyancy.damping[1]],
+            None => [linear, angular],
         }
     }
 
@@ -51,8 +59,20 @@ impl Entity {
         world_inverse_inertia(self.mass(shape), rotation, self.dynamics.locked())
     }
 
-    /// The acceleration by the entity's own engine, or by the forces of a game.
+    /// The acceleration by the entity's own engine, or by the forces of a game and the lift of
+    /// liquids.
     pub(crate) fn drive(&self) -> Drive {
+        let Drive { linear, angular } = self.forced();
+        match &self.record.buoyancy {
+            Some(Buoyancy { drive, .. }) => {
+                Drive { linear: linear + drive.linear, angular: angular + drive.angular }
+            }
+            None => Drive { linear, angular },
+        }
+    }
+
+    /// The acceleration by the entity's own engine, or by the forces of a game.
+    fn forced(&self) -> Drive {
         if self.dynamics.own().is_none() {
             return self.hovertank().map_or_else(Drive::default, |tank| tank.drive);
         }
@@ -62,11 +82,14 @@ impl Entity {
 
     /// The share of the usual speeds below which the body counts as resting: less for a body that
     /// hardly falls, because it is as slow on its way. A body on which no force acts gets the usual
-    /// speeds.
+    /// speeds, and so does one that floats in balance.
     pub(crate) fn rest_share(&self, shape: &Shape) -> f64 {
         let gravity = self.gravity(shape);
-        if gravity == GRAVITY && self.dynamics.own().is_none() {
-            return 1.0;
+        match self.record.buoyancy {
+            Some(buoyancy) if buoyancy.rests => return 1.0,
+            Some(buoyancy) if buoyancy.surfaces => return BOBBING_REST_SHARE,
+            None if gravity == GRAVITY && self.dynamics.own().is_none() => return 1.0,
+            _ => {}
         }
         let forced = if self.player().is_some() { DVec3::ZERO } else { self.drive().linear };
         let falls = forced - DVec3::Z * gravity;

@@ -5,7 +5,7 @@ use obsp::geometry::Aabb;
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::blocker::Blocker;
-use crate::bodies::dynamics::Dynamics;
+use crate::bodies::dynamics::{Buoyancy, Dynamics};
 use crate::bodies::guard::Placement;
 use crate::bodies::linear_move::LinearMove;
 use crate::bodies::mobility::{Mobility, Pace};
@@ -84,6 +84,9 @@ pub(crate) struct Record {
     /// through other bodies. Between two ticks it is zero.
     #[serde(skip)]
     pub(crate) driven_velocity: DVec3,
+    /// The effect of liquids on the body within the tick. Each tick finds it anew.
+    #[serde(skip)]
+    pub(crate) buoyancy: Option<Buoyancy>,
     /// The last stop of the body by the guard in this tick, if there was one. The simulation does
     /// not depend on this field.
     #[serde(skip)]

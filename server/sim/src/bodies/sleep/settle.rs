@@ -153,12 +153,13 @@ fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
 }
 
 /// Returns whether something touches the body in a slot from below, or from above if the body falls
-/// upward. A body that the guard stops beside another body is not carried, and would sleep hanging
+/// upward or a liquid presses it up. A body that the guard stops beside another body is not carried, and would sleep hanging
 /// in the air.
 fn carried(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> impl Fn(u16) -> bool + use<> {
     let rises = |slot: u16| {
-        let gravity = |entity: &Entity| entity.gravity(&shapes[entity.shape]);
-        entities.get(slot).is_some_and(|entity| gravity(entity) < 0.0)
+        let lift = |entity: &Entity| entity.record.buoyancy.map_or(0.0, |of| of.drive.linear.z);
+        let weight = |entity: &Entity| entity.gravity(&shapes[entity.shape]) - lift(entity);
+        entities.get(slot).is_some_and(|entity| weight(entity) < 0.0)
     };
     let touching = pairs.iter().filter(|pair| touches(pair));
     let slots = touching.flat_map(|pair| {

@@ -42,8 +42,10 @@ pub(super) fn fly(entity: &mut Entity, shape: &Shape, seconds: f64) -> Option<Pr
         if locked.contains(LockedAxes::ROTATION_LOCKED) { start.orientation } else { orientation };
     entity.angular = angular;
     let target = Pose { position: start.position + shift, orientation };
-    // A body that floats rests in the air. An engine may cancel gravity, but it never rests.
-    let held = acceleration.length() < WEIGHTLESS
+    // A body without weight rests in the air, and one in balance on a liquid. An engine may cancel
+    // gravity, but it never rests.
+    let floats = entity.record.buoyancy.is_some_and(|buoyancy| buoyancy.rests);
+    let held = (acceleration.length() < WEIGHTLESS || floats)
         && entity.player().is_none()
         && entity.velocity.length() + angular.length() * shape.radius < HELD_SPEED
         && distance([&start, &target], shape.radius) <= HELD_DISTANCE;

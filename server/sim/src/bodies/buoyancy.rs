@@ -1,0 +1,76 @@
+//! Buoyancy: finds what each awake prop displaces of the map's liquids. The solver applies the
+//! effect like that of any force. Missiles, vehicles, cargo and kinematic bodies go through liquids
+//! as through air.
+
+use obsp::Map;
+
+use crate::bodies::dynamics::{Buoyancy, Displaced, Floating, density};
+use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::mobility::Mobility;
+use crate::bodies::sleep;
+use crate::collision::shape::{Shape, Shapes};
+use crate::collision::submersion::Submersion;
+
+/// The lift is taken at the middle of the way that a body would go within the tick without forces.
+/// If its surface would go farther than this share of its radius, the way is divided, so that a fast
+/// body does not dive before the liquid stops it.
+const WAY_SHARE: f64 = 0.25;
+
+/// Maximum number of places at which the lift of a tick is taken.
+const MAX_PLACES: u32 = 8;
+
+/// Sets the buoyancy of all bodies for a tick of `seconds`.
+pub(crate) fn set(map: &Map, shapes: &Shapes, entities: &mut Entities, seconds: f64) {
+    if map.liquids().is_empty() {
+        return;
+    }
+    for entity in entities.iter_mut() {
+        let way = sleep::surface_speed(entity, shapes);
+        entity.record.buoyancy = None;
+        entity.record.buoyancy = of(map, &shapes[entity.shape], entity, way, seconds);
+    }
+}
+
+/// The buoyancy of a body whose surface moves at `speed`; `None` for a body in no liquid.
+fn of(map: &Map, shape: &Shape, entity: &Entity, speed: f64, seconds: f64) -> Option<Buoyancy> {
+    if entity.mobility() != Mobility::Dynamic || !entity.has_dynamics() {
+        return None;
+    }
+    let seconds = seconds * f64::from(entity.record.pace.ticks());
+    let placement = entity.placement()?;
+    let way = speed * seconds;
+    let mut near = Vec::new();
+    map.liquids_touching(&placement.bounds().inflated(way), |index| near.push(index));
+    if near.is_empty() {
+        return None;
+    }
+    let places = (way / (WAY_SHARE * shape.radius)).ceil().clamp(1.0, MAX_PLACES.into()) as u32;
+    let mut displaced = Displaced::default();
+    for place in 0..places {
+        let share = (f64::from(place) + 0.5) / f64::from(places);
+        let pose = placement.pose().advanced(entity.velocity, entity.angular, seconds * share);
+        for &index in &near {
+            let liquid = &map.liquids()[index as usize];
+            let density = density(liquid.kind()) / f64::from(places);
+            let submersion = Submersion::new(shape, &pose, liquid.solid());
+            displaced.mass += submersion.volume * density;
+            displaced.moment += submersion.moment * density;
+            displaced.growth += submersion.growth * density;
+        }
+    }
+    if displaced.mass <= 0.0 {
+        return None;
+    }
+    let rotation = placement.pose().rotation();
+    let body = Floating {
+        gravity: shape.gravity,
+        pull: entity.drive().linear.z - entity.gravity(shape),
+        inverse_mass: entity.mass(shape).inverse_mass,
+        inverse_inertia: entity.inverse_inertia(shape, rotation),
+        radius: shape.radius,
+        velocity: entity.velocity,
+        angular: entity.angular,
+        seconds,
+    };
+    Some(Buoyancy::new(&displaced, &body))
+}

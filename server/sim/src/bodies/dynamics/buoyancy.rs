@@ -1,0 +1,111 @@
+//! What liquids do to a body: they lift it by the weight of what it displaces, and brake it.
+
+use glam::DVec3;
+use obsp::LiquidKind;
+
+use crate::bodies::roles::Drive;
+
+/// Density of water, in kilograms per cubic unit: 1,000 kg per cubic metre, with 40 units to the
+/// metre. A body of the usual density, which is an eighth of it, floats with an eighth of its volume
+/// below the surface, and no crate tips over.
+const WATER: f64 = 1.0 / 64.0;
+
+/// Density of slime, in kilograms per cubic unit.
+const SLIME: f64 = 0.018;
+
+/// Density of lava, in kilograms per cubic unit.
+const LAVA: f64 = 0.022;
+
+/// The share of its speed and of its spin that a body loses per second for each kilogram of liquid
+/// that it displaces and each kilogram that it weighs. A body that floats displaces its own mass.
+const DRAG: f64 = 3.0;
+
+/// Such drag grows by this for each of its radii that the body goes per second, and for each radian
+/// that it turns per second.
+const FAST_DRAG: f64 = 0.5;
+
+/// A body rests at the surface if lift and weight differ by no more than this share of the lift. A
+/// floating crate is then a two-hundredth of its draught too high or too low.
+const REST_SHARE: f64 = 1.0 / 200.0;
+
+/// Greatest acceleration by lift, in units per second squared, and in radians per second squared.
+const MAX_ACCELERATION: f64 = 1e7;
+
+/// The density of a liquid, in kilograms per cubic unit.
+pub(crate) fn density(kind: LiquidKind) -> f64 {
+    match kind {
+        LiquidKind::Water => WATER,
+        LiquidKind::Slime => SLIME,
+        LiquidKind::Lava => LAVA,
+    }
+}
+
+/// The effect of liquids on a body within one tick.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Buoyancy {
+    /// The acceleration by lift.
+    pub(crate) drive: Drive,
+    /// The damping by the liquids, linear and angular, per second.
+    pub(crate) damping: [f64; 2],
+    /// Whether a part of the body is above the surface, so that it bobs when it is pushed.
+    pub(crate) surfaces: bool,
+    /// Whether the body surfaces, and lift and weight are in balance.
+    pub(crate) rests: bool,
+}
+
+/// The liquid that a body displaces, on the average of a tick.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Displaced {
+    /// Kilograms.
+    pub(crate) mass: f64,
+    /// The mass times its centroid, relative to the body's centre of mass.
+    pub(crate) moment: DVec3,
+    /// Kilograms more for each unit by which the body sinks.
+    pub(crate) growth: f64,
+}
+
+/// The body that displaces a liquid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Floating {
+    /// The gravity of the match, in units per second squared, which makes the liquid lift.
+    pub(crate) gravity: f64,
+    /// The upward acceleration of the body by its weight and by the forces of a game.
+    pub(crate) pull: f64,
+    pub(crate) inverse_mass: f64,
+    pub(crate) inverse_inertia: glam::DMat3,
+    pub(crate) radius: f64,
+    pub(crate) velocity: DVec3,
+    pub(crate) angular: DVec3,
+    /// Duration of the motion, in seconds.
+    pub(crate) seconds: f64,
+}
+
+impl Buoyancy {
+    /// The effect of `displaced` on a body.
+    ///
+    /// A small light body bobs faster than ticks follow. So lift and weight together are reduced as
+    /// if the body were heavier by what the lift may change within the tick: an implicit step. Where
+    /// both are equal, nothing changes.
+    pub(crate) fn new(displaced: &Displaced, body: &Floating) -> Self {
+        let Floating { gravity, pull, inverse_mass, seconds, .. } = *body;
+        let share = displaced.mass * inverse_mass;
+        let lift = gravity * share;
+        let stiffness = gravity * displaced.growth.max(0.0) * inverse_mass;
+        let slower = 1.0 / (1.0 + 0.25 * stiffness * seconds * seconds);
+        let linear = DVec3::Z * ((lift + pull) * slower - pull);
+        let torque = displaced.moment.cross(DVec3::Z * gravity);
+        let angular = body.inverse_inertia * torque * slower;
+        let radii = body.velocity.length() / body.radius;
+        let drag = |speed: f64| share * (DRAG + FAST_DRAG * speed);
+        let unbalanced = (lift + pull).abs().max(angular.length() * body.radius);
+        Self {
+            drive: Drive {
+                linear: linear.clamp_length_max(MAX_ACCELERATION),
+                angular: angular.clamp_length_max(MAX_ACCELERATION),
+            },
+            damping: [drag(radii), drag(body.angular.length())],
+            surfaces: displaced.growth > 0.0,
+            rests: displaced.growth > 0.0 && unbalanced <= REST_SHARE * lift,
+        }
+    }
+}
