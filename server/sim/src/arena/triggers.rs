@@ -129,8 +129,8 @@ fn target<'a>(map: &'a obsp::Map, entity: &MapEntity) -> Option<&'a MapEntity> {
 }
 
 /// The action of a jump pad. A pad with a target throws along the ballistic path whose highest
-/// point is the target, as in Quake III. A pad without a target pushes at `speed` along `angle`, as
-/// in Quake. The angle -1 is up, and -2 is down.
+/// point is the target, as in Quake III. A pad without a target pushes at `speed` along `angles` or
+/// `angle`, as in Quake.
 fn push(map: &obsp::Map, entity: &MapEntity, solid: &ConvexSolid) -> Option<Action> {
     let speed = entity.get("speed").and_then(|speed| speed.parse().ok()).unwrap_or(PUSH_SPEED);
     let speed = speed * PUSH_SCALE;
@@ -141,13 +141,35 @@ fn push(map: &obsp::Map, entity: &MapEntity, solid: &ConvexSolid) -> Option<Acti
         // allowed.
         return (is_finite(way) && f64::is_finite(speed)).then_some(Action::Throw { way, speed });
     }
-    let direction = match entity.get("angle").map(str::trim) {
+    let direction = direction(entity);
+    let velocity = direction * speed;
+    is_finite(velocity).then_some(Action::Constant(Effect::Push(velocity)))
+}
+
+/// The direction of `angles`, which are a pitch that is down and a yaw, or else of `angle`, as Quake's
+/// `SetMovedir`.
+fn direction(entity: &MapEntity) -> DVec3 {
+    if let Some(angles) = entity.get("angles") {
+        let mut numbers = angles.split_ascii_whitespace().map(str::parse::<f64>);
+        let [pitch, yaw] = [0; 2].map(|_| {
+            let number = numbers.next().and_then(Result::ok);
+            number.filter(|number| number.is_finite()).unwrap_or(0.0)
+        });
+        let pitch = pitch.clamp(-90.0, 90.0).to_radians();
+        return match yaw {
+            -1.0 if pitch == 0.0 => DVec3::Z,
+            -2.0 if pitch == 0.0 => -DVec3::Z,
+            _ => {
+                let ahead = heading(yaw_of(yaw.to_radians())) * libm::cos(pitch);
+                ahead.extend(-libm::sin(pitch))
+            }
+        };
+    }
+    match entity.get("angle").map(str::trim) {
         Some("-1") => DVec3::Z,
         Some("-2") => -DVec3::Z,
         _ => heading(yaw_of(entity.angle().unwrap_or(0.0))).extend(0.0),
-    };
-    let velocity = direction * speed;
-    is_finite(velocity).then_some(Action::Constant(Effect::Push(velocity)))
+    }
 }
 
 fn teleport(map: &obsp::Map, standing: SizeId, entity: &MapEntity) -> Option<Action> {
