@@ -18,8 +18,9 @@ const OWN: &str = include_str!("../trenchbroom/classes.toml");
 /// The classes of the arena game, which `mapc fgd` tells beside them.
 const ARENA: &str = include_str!("../trenchbroom/arena.toml");
 
-/// Classes that mark a place, to which the `target` of another entity leads.
-const PLACES: [&str; 5] = [
+/// Classes that mark a place, to which the `target` of another entity or a camera leads.
+const PLACES: [&str; 6] = [
+    "info_intermission",
     "info_notnull",
     "info_null",
     "info_teleport_destination",
@@ -30,9 +31,9 @@ const PLACES: [&str; 5] = [
 /// Classes whose brushes the compiler understands, beside those that an editor is told.
 const COMPILED: [&str; 2] = ["func_detail_illusionary", "func_static"];
 
-/// Lights of all kinds (`light`, `light_torch_small_walltorch` …) are known, though nothing here is
-/// lit by them.
-const LIGHT: &str = "light";
+/// The first letters of classes that are known, though they do nothing here: lights of all kinds
+/// (`light_torch_small_walltorch` …), sounds and decorations.
+const QUIET: [&str; 3] = ["light", "ambient_", "misc_"];
 
 /// Keys that name other entities, whatever the class.
 const TARGETS: [&str; 2] = ["target", "killtarget"];
@@ -112,7 +113,7 @@ impl KnownClasses {
 
     /// Whether somebody handles a class.
     pub fn contains(&self, class: &str) -> bool {
-        self.names.contains(class) || class.starts_with(LIGHT)
+        self.names.contains(class) || QUIET.iter().any(|first| class.starts_with(first))
     }
 }
 
@@ -275,15 +276,18 @@ mod tests {
 
     #[test]
     fn an_unhandled_class_is_told_once_with_its_count() {
-        let classes = ["worldspawn", "func_door", "light_torch", "func_door", "func_plat"];
-        let entities = classes.map(|class| entity(&[("classname", class)]));
+        let quiet = ["light_torch", "ambient_drip", "misc_explobox", "info_intermission"];
+        let classes =
+            [&["worldspawn", "func_door"], &quiet[..], &["func_door", "func_plat"]].concat();
+        let entities: Vec<MapEntity> =
+            classes.into_iter().map(|class| entity(&[("classname", class)])).collect();
         let game = "a game that handles it names it in Game::classes or in [classes] of its \
                     game.toml";
         assert_eq!(
             found(&entities),
             [
                 format!("1: nobody handles the class func_door, so 2 entities do nothing; {game}"),
-                format!("4: nobody handles the class func_plat, so 1 entity does nothing; {game}"),
+                format!("7: nobody handles the class func_plat, so 1 entity does nothing; {game}"),
             ]
         );
     }

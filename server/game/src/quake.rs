@@ -18,17 +18,24 @@
 mod button;
 mod class;
 mod door;
+mod group;
 pub mod items;
 mod keys;
+mod leaf;
 mod left_out;
 mod lock;
 mod motion;
 mod plat;
+mod rotation;
+mod rotor;
+mod secret;
 mod targets;
 mod told;
 mod touch;
 mod train;
 mod trigger;
+mod turning;
+mod wall;
 
 #[cfg(test)]
 mod tests;
@@ -42,6 +49,7 @@ use serde::{Deserialize, Serialize};
 use self::class::Class;
 use self::items::Key;
 use self::left_out::LeftOut;
+use self::rotation::Rotated;
 use self::targets::{Calls, Pending, Wires};
 pub use self::told::{declared, tell};
 use crate::volumes::VolumeId;
@@ -56,7 +64,7 @@ const OWN_MODELS: usize = 48;
 /// A family of entities that a game may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
-    /// `func_door`: doors that slide, alone or as a group.
+    /// `func_door`, `func_door_rotating` and `func_door_secret`: doors, alone or as a group.
     Doors,
     /// `func_plat`: lifts that wait below.
     Plats,
@@ -64,22 +72,41 @@ pub enum Family {
     Buttons,
     /// `func_train` with its `path_corner`s.
     Trains,
+    /// `func_rotating`, and `rotate_object` with the entities that turn it.
+    Rotation,
+    /// `func_togglewall` and `func_breakable`: walls that come and go, or break.
+    Walls,
     /// `trigger_multiple`, `trigger_once`, `trigger_relay`, `trigger_counter` and `trigger_hurt`.
     Triggers,
 }
 
 impl Family {
     /// All families.
-    pub const ALL: &[Self] =
-        &[Self::Doors, Self::Plats, Self::Buttons, Self::Trains, Self::Triggers];
+    pub const ALL: &[Self] = &[
+        Self::Doors,
+        Self::Plats,
+        Self::Buttons,
+        Self::Trains,
+        Self::Rotation,
+        Self::Walls,
+        Self::Triggers,
+    ];
 
     /// The classes of the family.
     pub const fn classes(self) -> &'static [&'static str] {
         match self {
-            Self::Doors => &["func_door"],
+            Self::Doors => &["func_door", "func_door_rotating", "func_door_secret"],
             Self::Plats => &["func_plat"],
             Self::Buttons => &["func_button"],
             Self::Trains => &["func_train", "path_corner"],
+            Self::Rotation => &[
+                "func_rotating",
+                "rotate_object",
+                "func_rotate_entity",
+                "func_rotate_door",
+                "info_rotate",
+            ],
+            Self::Walls => &["func_togglewall", "func_breakable"],
             Self::Triggers => &[
                 "trigger_multiple",
                 "trigger_once",
@@ -96,7 +123,7 @@ impl Family {
         match self {
             Self::Doors => lock::Lock::of(entity).is_locked(),
             Self::Triggers => entity.classname() == "trigger_counter",
-            Self::Plats | Self::Buttons | Self::Trains => false,
+            Self::Plats | Self::Buttons | Self::Trains | Self::Rotation | Self::Walls => false,
         }
     }
 
@@ -232,13 +259,19 @@ impl Entities {
         for entity in map.entities() {
             let Some(family) = Family::of(entity, families) else { continue };
             match Class::spawn(world, &map, entity, family) {
-                Some(class) => all.list.push(Entity { wires: Wires::of(world, entity), class }),
+                Some(class) => {
+                    let wires = match Rotated::of(&map, entity) {
+                        Some(rotated) => Wires::named(rotated.by),
+                        None => Wires::of(world, entity),
+                    };
+                    all.list.push(Entity { wires, class });
+                }
                 None if family.moves() && !entity.solids().is_empty() => left_out.note(entity),
                 None => {}
             }
         }
         left_out.warn(world);
-        door::link(&mut all.list, world);
+        group::link(&mut all.list, world);
         all
     }
 
@@ -355,15 +388,7 @@ impl Entities {
         self.entered.clear();
         for (at, points, by) in std::mem::take(&mut self.damaged) {
             let at = at as usize;
-            let broken = match self.list.get_mut(at).map(|entity| &mut entity.class) {
-                Some(Class::Door(door)) => {
-                    let leader = door.leader as usize;
-                    door::damage(&mut self.list, leader, points)
-                }
-                Some(Class::Button(button)) => button.damage(points),
-                Some(Class::Trigger(trigger)) => trigger.damage(points),
-                _ => false,
-            };
+            let broken = class::damage(&mut self.list, at, points);
             if broken {
                 targets::use_one(&mut self.list, at, Some(by), world, &mut calls);
             }

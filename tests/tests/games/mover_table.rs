@@ -37,6 +37,18 @@ fn row(all: &[Entity], entity: &Entity) -> Option<Row> {
         "func_door" if flags & 1 != 0 => (min + slide(8.0), min, 100.0),
         "func_door" => (min, min + slide(8.0), 100.0),
         "func_button" => (min, min + slide(4.0), 40.0),
+        // Its first end: aside by its width, at 50 units a second.
+        "func_door_secret" => {
+            let ahead = direction(entity);
+            let right = DVec3::new(ahead.y, -ahead.x, 0.0);
+            let side = match flags {
+                _ if flags & 4 != 0 => -DVec3::Z,
+                _ if flags & 2 != 0 => -right,
+                _ => right,
+            };
+            let width = number(entity, "t_width", size.dot(side).abs());
+            (min, min + side * width, 50.0)
+        }
         "func_plat" => {
             let low = min - DVec3::Z * number(entity, "height", size.z - 8.0);
             match entity.get("targetname") {

@@ -5,23 +5,29 @@ use obsp::{Map, MapEntity};
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
-use super::Family;
 use super::button::Button;
 use super::door::Door;
-use super::motion::Mover;
 use super::plat::Plat;
+use super::rotation::Rotated;
+use super::rotor::Rotor;
+use super::secret::SecretDoor;
 use super::targets::Calls;
 use super::train::Train;
 use super::trigger::Trigger;
+use super::wall::Wall;
+use super::{Entity, Family, group};
 use crate::volumes::VolumeId;
 use crate::world_mut::WorldMut;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Class {
     Door(Door),
+    SecretDoor(SecretDoor),
     Plat(Plat),
     Button(Button),
     Train(Train),
+    Rotor(Rotor),
+    Wall(Wall),
     Trigger(Trigger),
     /// It was removed by a `killtarget`, or has done what it does once.
     Gone,
@@ -36,27 +42,43 @@ impl Class {
         family: Family,
     ) -> Option<Self> {
         match family {
+            Family::Doors if entity.classname() == "func_door_secret" => {
+                SecretDoor::spawn(world, entity).map(Self::SecretDoor)
+            }
             Family::Doors => Door::spawn(world, entity).map(Self::Door),
             Family::Plats => Plat::spawn(world, entity).map(Self::Plat),
             Family::Buttons => Button::spawn(world, entity).map(Self::Button),
             Family::Trains => Train::spawn(world, map, entity).map(Self::Train),
+            Family::Rotation => match entity.classname() {
+                "func_rotating" => Rotor::rotating(world, entity).map(Self::Rotor),
+                "rotate_object" => {
+                    let rotated = Rotated::of(map, entity)?;
+                    match rotated.by.classname() {
+                        "func_rotate_door" => {
+                            Door::of_object(world, entity, &rotated).map(Self::Door)
+                        }
+                        _ => Rotor::of_object(world, entity, &rotated).map(Self::Rotor),
+                    }
+                }
+                _ => None,
+            },
+            Family::Walls => Wall::spawn(world, entity).map(Self::Wall),
             Family::Triggers => Trigger::new(world, entity).map(Self::Trigger),
-        }
-    }
-
-    fn mover(&self) -> Option<&Mover> {
-        match self {
-            Self::Door(door) => Some(&door.mover),
-            Self::Plat(plat) => Some(&plat.mover),
-            Self::Button(button) => Some(&button.mover),
-            Self::Train(train) => Some(&train.mover),
-            Self::Trigger(_) | Self::Gone => None,
         }
     }
 
     /// The body of an entity that has one.
     pub(super) fn body(&self) -> Option<EntityId> {
-        self.mover().map(|mover| mover.body)
+        match self {
+            Self::Door(door) => Some(door.body()),
+            Self::SecretDoor(door) => Some(door.body()),
+            Self::Plat(plat) => Some(plat.mover.body),
+            Self::Button(button) => Some(button.mover.body),
+            Self::Train(train) => Some(train.mover.body),
+            Self::Rotor(rotor) => Some(rotor.body()),
+            Self::Wall(wall) => Some(wall.body()),
+            Self::Trigger(_) | Self::Gone => None,
+        }
     }
 
     /// The box in which an explosion meets the entity.
@@ -76,18 +98,31 @@ impl Class {
         calls: &mut Calls,
     ) -> Option<Option<EntityId>> {
         match self {
-            Self::Door(door) => door.tick(at, world, calls),
-            Self::Plat(plat) => {
-                plat.tick(world, calls);
-                None
-            }
-            Self::Button(button) => button.tick(at, world, calls),
-            Self::Train(train) => {
-                train.tick(world, calls);
-                None
-            }
-            Self::Trigger(trigger) => trigger.tick(world, entered, calls),
-            Self::Gone => None,
+            Self::Door(door) => return door.tick(at, world, calls),
+            Self::SecretDoor(door) => door.tick(world, calls),
+            Self::Plat(plat) => plat.tick(world, calls),
+            Self::Button(button) => return button.tick(at, world, calls),
+            Self::Train(train) => train.tick(world, calls),
+            Self::Rotor(rotor) => rotor.tick(world, calls),
+            Self::Wall(wall) => wall.tick(world),
+            Self::Trigger(trigger) => return trigger.tick(world, entered, calls),
+            Self::Gone => {}
         }
+        None
+    }
+}
+
+/// Takes health from an entity. Returns whether that sets it off.
+pub(super) fn damage(list: &mut [Entity], at: usize, points: i32) -> bool {
+    match list.get_mut(at).map(|entity| &mut entity.class) {
+        Some(Class::Door(door)) => {
+            let leader = door.leader as usize;
+            group::damage(list, leader, points)
+        }
+        Some(Class::SecretDoor(door)) => door.damage(points),
+        Some(Class::Button(button)) => button.damage(points),
+        Some(Class::Wall(wall)) => wall.damage(points),
+        Some(Class::Trigger(trigger)) => trigger.damage(points),
+        _ => false,
     }
 }

@@ -1,67 +1,57 @@
-//! Doors (`func_door`): they slide out of the way and come back. Doors that touch each other open as
-//! one group, whose first door is the leader.
+//! Doors (`func_door` and `func_door_rotating`): their leaves open and come back.
 
-use glam::DVec3;
 use obsp::MapEntity;
 use obsp::geometry::Aabb;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
+use super::leaf::Leaf;
 use super::lock::Lock;
-use super::motion::{Mover, Progress};
+use super::motion::Progress;
+use super::rotation::Rotated;
 use super::targets::Calls;
-use super::{Class, Entity, keys};
+use super::{keys, touch};
 use crate::volumes::VolumeId;
 use crate::world_mut::WorldMut;
 
-/// Quake's numbers: units per second, units, seconds and points of health.
-const SPEED: f64 = 100.0;
-const LIP: f64 = 8.0;
+/// Quake's numbers: seconds and points of health.
 const WAIT: f64 = 3.0;
 const DAMAGE: i16 = 2;
 
 /// Flags of a door.
-const START_OPEN: u32 = 1;
 const DONT_LINK: u32 = 4;
 const TOGGLE: u32 = 32;
-
-/// A group of doors opens for a player this near to the box around it, in units.
-const FIELD: DVec3 = DVec3::new(60.0, 60.0, 8.0);
-
-/// Boxes that are at most this far apart, in units, touch: in Quake, each is a unit larger.
-const TOUCH: f64 = 2.0;
 
 /// Seconds until a player in the field opens the doors again.
 const FIELD_WAIT: f64 = 1.0;
 
-/// The leader of a door that is in no group yet.
-const ALONE: u32 = u32::MAX;
-
 /// A door.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Door {
-    pub(super) mover: Mover,
-    shut: DVec3,
-    open: DVec3,
+    leaf: Leaf,
     state: State,
     /// Ticks for which it stays open; `None` if it stays open for ever.
     wait: Option<u32>,
-    toggles: bool,
+    /// Whether it turns back where something has no room.
+    turns_back: bool,
+    pub(super) toggles: bool,
     damage: i16,
     /// Points of health of a door that is shot; zero for others.
-    health: i32,
+    pub(super) health: i32,
     /// The index of the first door of its group.
     pub(super) leader: u32,
     /// The group of a leader.
-    group: Vec<u32>,
-    field: Option<VolumeId>,
+    pub(super) group: Vec<u32>,
+    pub(super) field: Option<VolumeId>,
     /// Ticks until the field acts again.
-    field_wait: u32,
+    pub(super) field_wait: u32,
     /// The points of health that a shot has yet to take.
-    health_left: i32,
-    links: bool,
+    pub(super) health_left: i32,
+    pub(super) links: bool,
+    /// Whether it opens for players who come near, unless it has a name, health or a lock.
+    pub(super) has_field: bool,
     /// The box where the door is drawn, by which Quake groups doors even if they are drawn open.
-    drawn: Aabb,
+    pub(super) drawn: Aabb,
     pub(super) lock: Lock,
 }
 
@@ -74,39 +64,73 @@ enum State {
 }
 
 impl Door {
+    /// The leader of a door that is in no group yet.
+    pub(super) const ALONE: u32 = u32::MAX;
+
+    /// A `func_door` or a `func_door_rotating`.
     pub(super) fn spawn(world: &mut WorldMut<'_>, entity: &MapEntity) -> Option<Self> {
-        let (drawn, flags) = (keys::bounds(entity), keys::flags(entity));
-        let lip = keys::number(entity, "lip").unwrap_or(LIP);
-        let travel = keys::travel(&drawn, keys::direction(entity), lip);
-        let moved = |by: DVec3| Aabb { min: drawn.min + by, max: drawn.max + by };
-        let (shut, open) =
-            if flags & START_OPEN == 0 { (DVec3::ZERO, travel) } else { (travel, DVec3::ZERO) };
-        let pocket = drawn.union(moved(travel));
-        let speed = keys::positive(entity, "speed", SPEED);
-        let place = world.model_of(entity)?.place;
-        let mover = Mover::spawn(world, entity, shut, pocket, speed)?;
-        let health = keys::health(entity);
-        let lock = Lock::of(entity);
-        let wait = keys::ticks(world, entity, "wait", WAIT);
+        let leaf = match entity.classname() {
+            "func_door" => Leaf::sliding(world, entity)?,
+            _ => Leaf::turning(world, entity)?,
+        };
+        let flags = keys::flags(entity);
+        let (health, lock) = (keys::health(entity), Lock::of(entity));
+        // A door with a lock stays open, as in Quake.
+        let wait = keys::ticks(world, entity, "wait", WAIT).filter(|_| !lock.is_locked());
         Some(Self {
-            mover,
-            shut: place + shut,
-            open: place + open,
-            state: State::Shut,
-            // A door with a lock stays open, as in Quake.
-            wait: wait.filter(|_| !lock.is_locked()),
+            wait,
+            // A door that never shuts again would stay ajar, so it presses on.
+            turns_back: wait.is_some(),
             toggles: flags & TOGGLE != 0,
-            damage: keys::damage(entity, "dmg", DAMAGE),
             health,
-            leader: ALONE,
+            health_left: health,
+            links: flags & DONT_LINK == 0,
+            has_field: true,
+            lock,
+            ..Self::new(leaf, entity, keys::damage(entity, "dmg", DAMAGE))
+        })
+    }
+
+    /// A `rotate_object` that is part of a `func_rotate_door`: it goes from end to end whenever it is set
+    /// off.
+    pub(super) fn of_object(
+        world: &mut WorldMut<'_>,
+        entity: &MapEntity,
+        rotated: &Rotated<'_>,
+    ) -> Option<Self> {
+        let leaf = Leaf::of_object(world, entity, rotated)?;
+        let damage = keys::damage(rotated.by, "dmg", DAMAGE);
+        Some(Self { turns_back: true, toggles: true, ..Self::new(leaf, entity, damage) })
+    }
+
+    fn new(leaf: Leaf, entity: &MapEntity, damage: i16) -> Self {
+        Self {
+            leaf,
+            state: State::Shut,
+            wait: None,
+            turns_back: false,
+            toggles: false,
+            damage,
+            health: 0,
+            health_left: 0,
+            leader: Self::ALONE,
             group: Vec::new(),
             field: None,
             field_wait: 0,
-            health_left: health,
-            links: flags & DONT_LINK == 0,
-            drawn,
-            lock,
-        })
+            links: false,
+            has_field: false,
+            drawn: keys::bounds(entity),
+            lock: Lock::default(),
+        }
+    }
+
+    pub(super) fn body(&self) -> EntityId {
+        self.leaf.body()
+    }
+
+    /// Whether the door is open or opens.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.state, State::Open | State::Opening)
     }
 
     /// Moves the door. Returns by whom it is set off, if somebody is in the field of its group.
@@ -116,7 +140,7 @@ impl Door {
         world: &mut WorldMut<'_>,
         calls: &mut Calls,
     ) -> Option<Option<EntityId>> {
-        match self.mover.step(world) {
+        match self.leaf.step(world) {
             Progress::Arrived if self.state == State::Opening => {
                 self.state = State::Open;
                 self.wait(world);
@@ -127,9 +151,8 @@ impl Door {
                 self.state = State::Shutting;
             }
             Progress::Blocked => {
-                self.mover.hurt(world, self.damage, "func_door", calls);
-                // A door that never shuts again would stay ajar, so it presses on.
-                if self.wait.is_some() {
+                touch::hurt(world, self.body(), self.damage, "func_door", calls);
+                if self.turns_back {
                     match self.state {
                         State::Shutting => self.open(at, None, world, calls),
                         _ => self.shut(world),
@@ -146,7 +169,7 @@ impl Door {
         player.map(Some)
     }
 
-    fn open(
+    pub(super) fn open(
         &mut self,
         at: usize,
         by: Option<EntityId>,
@@ -158,7 +181,7 @@ impl Door {
             State::Open => self.wait(world),
             State::Shut | State::Shutting => {
                 self.state = State::Opening;
-                self.mover.go(world, self.open);
+                self.leaf.open(world);
                 calls.fire(at, by);
             }
         }
@@ -167,156 +190,23 @@ impl Door {
     /// Lets an open door shut after its wait, which begins now.
     fn wait(&mut self, world: &mut WorldMut<'_>) {
         if let Some(wait) = self.wait.filter(|_| !self.toggles) {
-            self.mover.go_after(world, self.shut, wait.max(1));
+            self.leaf.shut_after(world, wait.max(1));
         }
     }
 
-    fn shut(&mut self, world: &mut WorldMut<'_>) {
+    pub(super) fn shut(&mut self, world: &mut WorldMut<'_>) {
         self.health_left = self.health;
         self.state = State::Shutting;
-        self.mover.go(world, self.shut);
-    }
-}
-
-/// Joins the doors of a map to groups.
-pub(super) fn link(list: &mut [Entity], world: &mut WorldMut<'_>) {
-    for at in 0..list.len() {
-        if door_mut(list, at).is_none_or(|door| door.leader != ALONE) {
-            continue;
-        }
-        let group = group(list, at);
-        let doors = || group.iter().filter_map(|&at| door(list, at as usize));
-        let field = doors().fold(Aabb::EMPTY, |all, door| all.union(door.drawn));
-        let field = Aabb { min: field.min - FIELD, max: field.max + FIELD };
-        let health = doors().map(|door| door.health).max().unwrap_or(0);
-        let lock = doors().fold(Lock::default(), |lock, door| lock.joined(&door.lock));
-        let named = |&&at: &&u32| !list[at as usize].wires.targetname.is_empty();
-        let name = group.iter().find(named).map(|&at| list[at as usize].wires.targetname.clone());
-        let has_field = health == 0 && name.is_none() && !lock.is_locked();
-        let field = if has_field { world.add_volume(&field) } else { None };
-        for &member in &group {
-            if let Some(door) = door_mut(list, member as usize) {
-                door.leader = at as u32;
-            }
-        }
-        if let Some(leader) = door_mut(list, at) {
-            (leader.field, leader.health, leader.health_left) = (field, health, health);
-            (leader.group, leader.lock) = (group, lock);
-        }
-        if let Some(name) = name {
-            list[at].wires.targetname = name;
-        }
-    }
-}
-
-/// The door at `at` and all later ones that touch it, or touch one that does.
-fn group(list: &[Entity], at: usize) -> Vec<u32> {
-    let mut group = vec![at as u32];
-    if !door(list, at).is_some_and(|door| door.links) {
-        return group;
-    }
-    let mut next = 0;
-    while let Some(own) = group.get(next).and_then(|&at| door(list, at as usize)) {
-        let reach = own.drawn.inflated(TOUCH);
-        for other in at + 1..list.len() {
-            let Some(found) = door(list, other).filter(|found| found.links) else { continue };
-            let other = other as u32;
-            if !group.contains(&other) && found.drawn.overlaps(&reach) {
-                group.push(other);
-            }
-        }
-        next += 1;
-    }
-    group.sort_unstable();
-    group
-}
-
-/// Opens the group of a leader, or shuts it if its doors toggle and are open.
-pub(super) fn open(
-    list: &mut [Entity],
-    leader: usize,
-    by: Option<EntityId>,
-    world: &mut WorldMut<'_>,
-    calls: &mut Calls,
-) {
-    let Some(first) = door(list, leader) else { return };
-    let shuts = first.toggles && matches!(first.state, State::Open | State::Opening);
-    let group = first.group.clone();
-    if let Some(first) = door_mut(list, leader) {
-        first.lock = Lock::default();
-    }
-    for at in group {
-        if let Some(door) = door_mut(list, at as usize) {
-            match shuts {
-                true => door.shut(world),
-                false => door.open(at as usize, by, world, calls),
-            }
-        }
-    }
-}
-
-/// Takes a door out of its group. If it was the leader, the next door leads the group by the same
-/// name, field, health and lock.
-pub(super) fn leave(list: &mut [Entity], at: usize) {
-    let Some(own) = door(list, at) else { return };
-    let leader = own.leader as usize;
-    let Some(first) = door(list, leader).cloned() else { return };
-    let group: Vec<u32> = first.group.iter().copied().filter(|it| *it != at as u32).collect();
-    if leader != at {
-        if let Some(door) = door_mut(list, leader) {
-            door.group = group;
-        }
-        return;
-    }
-    let Some(&heir) = group.first() else { return };
-    for &member in &group {
-        if let Some(door) = door_mut(list, member as usize) {
-            door.leader = heir;
-        }
-    }
-    let name = std::mem::take(&mut list[at].wires.targetname);
-    if let Some(door) = door_mut(list, heir as usize) {
-        (door.field, door.field_wait) = (first.field, first.field_wait);
-        (door.health, door.health_left) = (first.health, first.health_left);
-        (door.group, door.lock) = (group, first.lock);
-        list[heir as usize].wires.targetname = name;
-    }
-}
-
-/// Takes health from the group of a leader. Returns whether that opens it.
-pub(super) fn damage(list: &mut [Entity], leader: usize, points: i32) -> bool {
-    let Some(door) = door_mut(list, leader).filter(|door| door.health > 0) else { return false };
-    if !matches!(door.state, State::Shut | State::Shutting) {
-        return false;
-    }
-    door.health_left = door.health_left.saturating_sub(points);
-    let breaks = door.health_left <= 0;
-    if breaks {
-        door.health_left = door.health;
-    }
-    breaks
-}
-
-pub(super) fn door(list: &[Entity], at: usize) -> Option<&Door> {
-    match &list.get(at)?.class {
-        Class::Door(door) => Some(door),
-        _ => None,
-    }
-}
-
-pub(super) fn door_mut(list: &mut [Entity], at: usize) -> Option<&mut Door> {
-    match &mut list.get_mut(at)?.class {
-        Class::Door(door) => Some(door),
-        _ => None,
+        self.leaf.shut(world);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use glam::DVec3;
     use obsp_sim::Command;
 
     use super::super::tests::{Hall, RATE, brush, drawn};
-    use super::*;
 
     /// A door of 64 × 16 × 128 units, beside the middle of the hall.
     fn a_door(keys: &[(&str, &str)]) -> String {

@@ -52,6 +52,25 @@ pub(super) fn ticks_of(world: &WorldMut<'_>, seconds: f64) -> u32 {
     (seconds.clamp(0.0, MAX_SECONDS) / world.seconds()).round() as u32
 }
 
+/// Three angles in degrees, or degrees per second: pitch, yaw and roll. One that is no number is 0.
+pub(super) fn angles(entity: &MapEntity, key: &str) -> [f64; 3] {
+    let mut numbers = entity.get(key).unwrap_or_default().split_ascii_whitespace();
+    [0; 3].map(|_| {
+        let number: Option<f64> = numbers.next().and_then(|number| number.parse().ok());
+        number.filter(|number| number.is_finite()).unwrap_or(0.0).clamp(-1e6, 1e6)
+    })
+}
+
+/// The axis about which an entity turns: +X or +Y by a flag, or else +Z.
+pub(super) fn axis(entity: &MapEntity, [x, y]: [u32; 2]) -> DVec3 {
+    let flags = flags(entity);
+    match flags {
+        _ if flags & x != 0 => DVec3::X,
+        _ if flags & y != 0 => DVec3::Y,
+        _ => DVec3::Z,
+    }
+}
+
 /// The box around the brushes of an entity, where they are drawn.
 pub(super) fn bounds(entity: &MapEntity) -> Aabb {
     entity.solids().iter().fold(Aabb::EMPTY, |all, brush| all.union(*brush.bounds()))

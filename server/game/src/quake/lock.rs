@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::items::Key;
 use super::targets::Calls;
 use super::touch::toucher;
-use super::{Entity, door, keys};
+use super::{Entity, group, keys};
 use crate::world_mut::WorldMut;
 
 /// Flags of a door that asks for a key. With both, it asks for the gold one.
@@ -60,9 +60,9 @@ pub(super) fn tick(
     calls: &mut Calls,
     has_key: HasKey<'_>,
 ) -> Option<Option<EntityId>> {
-    let own = door::door(list, at)?;
-    let (leader, body) = (own.leader as usize, own.mover.body);
-    let lock = &mut door::door_mut(list, leader)?.lock;
+    let own = group::door(list, at)?;
+    let (leader, body) = (own.leader as usize, own.body());
+    let lock = &mut group::door_mut(list, leader)?.lock;
     if at == leader {
         lock.left = lock.left.saturating_sub(1);
     }

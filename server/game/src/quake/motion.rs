@@ -7,12 +7,11 @@
 use glam::{DQuat, DVec3};
 use obsp::MapEntity;
 use obsp::geometry::Aabb;
-use obsp_sim::{CollisionLayers, EntityId, Kind, LinearMove};
+use obsp_sim::{CollisionLayers, EntityId, Kind, LinearMove, ModelId};
 use serde::{Deserialize, Serialize};
 
-use super::keys;
 use super::targets::Calls;
-use crate::quake::Effect;
+use super::{keys, touch};
 use crate::world_mut::WorldMut;
 
 /// The last layer. Movers alone are on it, and pass through each other as they do in Quake, where
@@ -73,22 +72,7 @@ impl Mover {
     ) -> Option<Self> {
         let drawn = world.model_of(entity)?;
         let at = drawn.place + offset;
-        let body = world.spawn_intangible(drawn.model, at, DQuat::IDENTITY).ok()?;
-        let bounds = keys::bounds(entity);
-        let bounds = Aabb { min: bounds.min + offset, max: bounds.max + offset };
-        let displaced = displace(world, &bounds.inflated(NEAR));
-        let placed = world
-            .set_layers(body, LAYERS)
-            .and_then(|()| world.set_pocket(body, Some(pocket.inflated(ROOM))))
-            .and_then(|()| world.place(body, at, DQuat::IDENTITY));
-        for (model, position, orientation) in displaced {
-            // A body for which the whole map has no room is left out.
-            let _ = world.spawn_body_near(model, position, orientation);
-        }
-        if placed.is_err() {
-            let _ = world.remove(body);
-            return None;
-        }
+        let body = put(world, drawn.model, (at, DQuat::IDENTITY), pocket)?;
         Some(Self { body, speed, progress: Progress::Rests, last: at, held: 0 })
     }
 
@@ -148,11 +132,7 @@ impl Mover {
         means: &'static str,
         calls: &mut Calls,
     ) {
-        let stopped = world.why(self.body).and_then(|why| why.stopped?.other);
-        let player = stopped.filter(|id| world.player_kind(*id).is_some());
-        if let Some(player) = player.filter(|_| damage > 0) {
-            calls.effects.push(Effect::Hurt { player, damage, means });
-        }
+        touch::hurt(world, self.body, damage, means, calls);
     }
 }
 
@@ -160,8 +140,34 @@ fn position(world: &WorldMut<'_>, body: EntityId) -> Option<DVec3> {
     world.entity(body).map(|body| body.position)
 }
 
+/// Puts a body of a model into the world at a pose. In `pocket`, the static world does not stop it.
+/// Bodies that are in its way are put elsewhere.
+pub(super) fn put(
+    world: &mut WorldMut<'_>,
+    model: ModelId,
+    (at, turned): (DVec3, DQuat),
+    pocket: Aabb,
+) -> Option<EntityId> {
+    let bounds = world.model_bounds(model, at, turned)?;
+    let body = world.spawn_intangible(model, at, turned).ok()?;
+    let displaced = displace(world, &bounds.inflated(NEAR));
+    let placed = world
+        .set_layers(body, LAYERS)
+        .and_then(|()| world.set_pocket(body, Some(pocket.inflated(ROOM))))
+        .and_then(|()| world.place(body, at, turned));
+    for (model, position, orientation) in displaced {
+        // A body for which the whole map has no room is left out.
+        let _ = world.spawn_body_near(model, position, orientation);
+    }
+    if placed.is_err() {
+        let _ = world.remove(body);
+        return None;
+    }
+    Some(body)
+}
+
 /// Takes the bodies in a box out of the match, and returns their models and poses.
-fn displace(world: &mut WorldMut<'_>, bounds: &Aabb) -> Vec<(obsp_sim::ModelId, DVec3, DQuat)> {
+fn displace(world: &mut WorldMut<'_>, bounds: &Aabb) -> Vec<(ModelId, DVec3, DQuat)> {
     let mut displaced = Vec::new();
     for id in world.overlapping_box(bounds) {
         let Some(entity) = world.entity(id) else { continue };

@@ -7,7 +7,7 @@ use obsp::MapEntity;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
-use super::{Class, Effect, Entity, door, keys};
+use super::{Class, Effect, Entity, group, keys};
 use crate::world_mut::WorldMut;
 
 /// The most entities that fire in one tick. Relays that set each other off would go on for ever; the
@@ -77,6 +77,12 @@ impl Wires {
             message: if speaks { text("message") } else { String::new() },
             delay: keys::ticks(world, entity, "delay", 0.0).unwrap_or(0),
         }
+    }
+
+    /// The name of an entity alone: it sets nothing off.
+    pub(super) fn named(entity: &MapEntity) -> Self {
+        let targetname = entity.get("targetname").unwrap_or_default().to_owned();
+        Self { targetname, ..Self::default() }
     }
 
     pub(super) fn is_targeted(entity: &MapEntity) -> bool {
@@ -150,7 +156,7 @@ pub(super) fn use_all(
             continue;
         }
         // Several doors of a group may have the name. The group is set off once.
-        if let Some(leader) = door::door(list, at).map(|door| door.leader) {
+        if let Some(leader) = group::door(list, at).map(|door| door.leader) {
             if leaders.contains(&leader) {
                 continue;
             }
@@ -162,7 +168,7 @@ pub(super) fn use_all(
 
 /// Removes an entity, with its body.
 pub(super) fn remove(list: &mut [Entity], at: usize, world: &mut WorldMut<'_>) {
-    door::leave(list, at);
+    group::leave(list, at);
     let Some(entity) = list.get_mut(at) else { return };
     if let Some(body) = entity.class.body() {
         // The body is there as long as the entity is.
@@ -183,7 +189,19 @@ pub(super) fn use_one(
     match &mut entity.class {
         Class::Door(door) => {
             let leader = door.leader as usize;
-            door::open(list, leader, by, world, calls);
+            group::open(list, leader, by, world, calls);
+        }
+        Class::SecretDoor(door) => {
+            if door.set_off(world) {
+                calls.fire(at, by);
+            }
+        }
+        Class::Rotor(rotor) => rotor.set_off(world),
+        Class::Wall(wall) => {
+            if wall.set_off() {
+                calls.fire(at, by);
+                remove(list, at, world);
+            }
         }
         Class::Plat(plat) => plat.set_off(world),
         Class::Button(button) => button.press(world, by),

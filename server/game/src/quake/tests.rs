@@ -248,3 +248,48 @@ fn movers_without_a_place_are_told() {
         "{told:?}"
     );
 }
+
+/// Every kind of mover on its way, in a match that is saved.
+#[test]
+fn a_saved_match_goes_on_while_everything_turns_and_slides() {
+    let at = |class, keys: &[(&str, &str)], x: i32| {
+        let own = [("classname", class), ("targetname", "all"), ("speed", "30")];
+        drawn(&[&own, keys].concat(), &brush([x, 0, 32], [x + 16, 64, 96]))
+    };
+    let entities = [
+        at("func_door_secret", &[], -300),
+        at("func_door_rotating", &[("distance", "170")], -200),
+        at("func_rotating", &[], -100),
+        at("func_togglewall", &[("spawnflags", "1")], 0),
+        at("func_breakable", &[("health", "9")], 100),
+        drawn(
+            &[("classname", "rotate_object"), ("targetname", "arm")],
+            &brush([200, 0, 32], [216, 64, 96]),
+        ),
+        drawn(
+            &[
+                ("classname", "func_rotate_entity"),
+                ("targetname", "all"),
+                ("target", "arm"),
+                ("rotate", "30 0 0"),
+                ("origin", "250 0 64"),
+            ],
+            "",
+        ),
+    ];
+    let mut hall = Hall::new(&entities.concat());
+    let player = hall.player([8.0, 30.0, 32.0]);
+    let breakable = hall.movers()[4];
+    hall.game.act(|_, state, _| state.map.damaged(breakable, 5, player));
+    hall.run(1);
+    hall.set_off("all");
+    hall.run(40);
+    assert_eq!(hall.movers().len(), 5, "the wall that breaks is gone");
+    let map = Arc::clone(hall.game.world().map());
+    let mut again = AllFamilies.load_match(map, &hall.game.save()).expect("it can be loaded");
+    for _ in 0..200 {
+        hall.run(1);
+        again.step(&[]);
+        assert_eq!(again.digest(), hall.game.digest());
+    }
+}

@@ -1,7 +1,9 @@
-//! Players who touch a mover.
+//! Players who touch a mover, or are in its way.
 
 use obsp_sim::EntityId;
 
+use super::Effect;
+use super::targets::Calls;
 use crate::world_mut::WorldMut;
 
 /// A player nearer than this to a mover's box, in units, may be touching it.
@@ -16,4 +18,19 @@ pub(super) fn toucher(world: &WorldMut<'_>, body: EntityId) -> Option<EntityId> 
         return None;
     }
     world.touching(body).into_iter().find(|id| world.player_kind(*id).is_some())
+}
+
+/// Hurts the player who holds a body up.
+pub(super) fn hurt(
+    world: &WorldMut<'_>,
+    body: EntityId,
+    damage: i16,
+    means: &'static str,
+    calls: &mut Calls,
+) {
+    let stopped = world.why(body).and_then(|why| why.stopped?.other);
+    let player = stopped.filter(|id| world.player_kind(*id).is_some());
+    if let Some(player) = player.filter(|_| damage > 0) {
+        calls.effects.push(Effect::Hurt { player, damage, means });
+    }
 }

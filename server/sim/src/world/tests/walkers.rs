@@ -286,6 +286,30 @@ fn a_player_walks_down_the_steps_that_they_walk_up() {
     }
 }
 
+/// Symptom: the jump pads of LibreQuake's maps pushed players along the floor. Cause: their key `angles`
+/// was not read. Cure: a pad without a target pushes along it. Quake's pitch is down.
+#[test]
+fn a_pad_without_a_target_pushes_along_its_angles() {
+    let pad = block([-290, -40, 0], [-210, 40, 8]);
+    for (angles, pitch, yaw) in [
+        ("-83 0 0", 83.0, 0.0),
+        ("-35 270 0", 35.0, 270.0),
+        ("0 -1 0", 90.0, 0.0),
+        ("-60", 60.0, 0.0),
+    ] {
+        let map = room_with(&format!(
+            "{{\n\"classname\" \"trigger_push\"\n\"angles\" \"{angles}\"\n\"speed\" \"85\"\n{pad}}}\n"
+        ));
+        let mut world = World::new(map, shipped().into(), CONFIG).expect("a match");
+        let id = world.join_at(DVec3::new(-250.0, 0.0, 29.0));
+        world.step(&[]);
+        let [pitch, yaw]: [f64; 2] = [pitch, yaw].map(f64::to_radians);
+        let way = DVec3::new(pitch.cos() * yaw.cos(), pitch.cos() * yaw.sin(), pitch.sin());
+        let pushed = world.player_motion(id).expect("there").velocity.as_dvec3();
+        assert!(pushed.distance(way * 850.0) < 0.5, "angles {angles}: {pushed}");
+    }
+}
+
 /// Symptom: at 20 Hz a player who flew at 1,000 units/s came through teleporters and jump pads of
 /// 16 units in one try of ten, and at 2,000 in six. Cause: only the position at the end of each
 /// tick was tested against triggers. Cure: the way of the tick is tested, too.
