@@ -6,9 +6,9 @@ use std::path::Path;
 
 use glam::{DQuat, DVec3};
 use serde_json::Value;
-use server::soak::{SoakOptions, soak};
+use server::soak::{Played, SoakOptions, soak};
 use server::{ModelsOptions, write_models};
-use tests::harness::own_map;
+use tests::harness::{MapBuilder, own_map};
 use tests::oracle::bodies::{Audit, Overlap, Placed, Shape, read_obj};
 use tests::oracle::map_text;
 
@@ -61,6 +61,51 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     assert_eq!((&again.digest, again.time_of_impact), (&report.digest, report.time_of_impact));
     let other = soak(&short(seed + 1)).expect("the arena can be played");
     assert_ne!(other.digest, report.digest);
+}
+
+/// A lift, a button and items, and a class that nobody handles: the players of a soak use the former.
+/// A train comes down on a crate, which holds it up.
+#[test]
+fn a_soak_tells_what_the_entities_of_its_map_did() {
+    let folder = std::env::temp_dir().join(format!("soak-played-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    let mut hall = MapBuilder::floor();
+    for x in [-600, -200, 200, 600] {
+        hall = hall.spawn_point([x, -600, 0]).spawn_point([x, 600, 0]);
+        let shells = [("classname", "item_shells"), ("origin", &*format!("{x} 0 24"))];
+        hall = hall.entity(&shells);
+    }
+    let lift = [("classname", "func_plat"), ("height", "96")];
+    let button = [("classname", "func_button"), ("angle", "180")];
+    let train = [("classname", "func_train"), ("target", "high")];
+    for (name, next, z) in [("high", "low", 120), ("low", "high", 10)] {
+        let origin = format!("700 -300 {z}");
+        let corner = [("targetname", name), ("target", next), ("origin", &*origin)];
+        hall = hall.entity(&[&[("classname", "path_corner")], &corner[..]].concat());
+    }
+    let map = hall
+        .volume(&train, [700, -300, 120], [800, -200, 136])
+        .prop("crate", [750.0, -250.0, 40.0], 0.0)
+        .volume(&lift, [-500, 200, 100], [-300, 400, 112])
+        .volume(&button, [400, 200, 0], [432, 264, 64])
+        .entity(&[("classname", "func_unheard_of"), ("origin", "0 0 50")]);
+    let path = folder.join("played.map");
+    std::fs::write(&path, map.text()).expect("the map can be written");
+    let options = SoakOptions {
+        players: 8,
+        objects: 0,
+        ticks: 1_800,
+        ..SoakOptions::new(path.to_string_lossy())
+    };
+    let report = soak(&options).expect("the map can be played");
+    std::fs::remove_dir_all(&folder).expect("the folder was written");
+    assert!(report.is_clean(), "{report}");
+    let Played { movers, mover_moves, rides, blocked_movers, items_taken, unknown_classes } =
+        report.played;
+    assert_eq!((movers, unknown_classes), (3, 1), "{report}");
+    assert!(blocked_movers >= 1, "{report}");
+    assert!(mover_moves >= 10 && rides >= 2 && items_taken >= 4, "{report}");
+    assert!(report.to_string().contains("items taken"), "{report}");
 }
 
 /// An independent audit. It uses only the dump, the models' files and the map's source.

@@ -10,7 +10,8 @@
 //!
 //! The halls grow with their number of objects, and all have the same number of players. So the
 //! cost of a tick may grow no faster than the number of objects. Heaps, and landings of many
-//! hovertanks, show the cost of bodies that are awake and touch.
+//! hovertanks, show the cost of bodies that are awake and touch. A hall full of doors, lifts and gates
+//! shows what becomes of what is in the way of something that no contact stops.
 
 #[path = "../world/machine.rs"]
 mod machine;
@@ -18,6 +19,7 @@ mod machine;
 mod heap;
 mod hovertank;
 mod landing;
+mod movers;
 mod ours;
 mod peer;
 mod scene;
@@ -41,7 +43,7 @@ const HALLS: [u32; 5] = [100, 500, 1_000, 2_000, 4_000];
 
 fn main() {
     machine::print();
-    // `cargo bench -p benches --bench tick -- heaps` measures only one of the three.
+    // `cargo bench -p benches --bench tick -- heaps` measures only one of the four.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let asked = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
     if asked("matches") {
@@ -52,6 +54,9 @@ fn main() {
     }
     if asked("landings") {
         landing::landings();
+    }
+    if asked("movers") {
+        movers::movers();
     }
 }
 

@@ -3,8 +3,8 @@
 
 use glam::{DQuat, DVec3};
 use obsp::geometry::ConvexSolid;
-use obsp::model::shipped;
-use obsp_sim::{Buttons, Command, EntityState, Kind, State};
+use obsp::model::{Model, shipped};
+use obsp_sim::{Buttons, Command, EntityId, EntityState, Kind, State};
 use rapier3d::control::{CharacterAutostep, CharacterLength, KinematicCharacterController};
 use rapier3d::prelude::*;
 
@@ -63,14 +63,23 @@ fn dressed(shape: SharedShape) -> ColliderBuilder {
 impl Peer {
     /// The scene with all entities as in `start`, the first state of our engine.
     pub(crate) fn new(scene: &Scene, start: &State) -> Self {
+        Self::with_models(scene.map(), scene.config.tick_rate, &shipped(), start)
+    }
+
+    /// A match on a map with these models. Bodies of kinematic models go where [`Peer::drive`] says.
+    pub(crate) fn with_models(
+        map: &obsp::Map,
+        tick_rate: u32,
+        models: &[Model],
+        start: &State,
+    ) -> Self {
         let mut world = PhysicsWorld::new();
         world.gravity = Vector::new(0.0, 0.0, -GRAVITY);
-        world.integration_parameters.dt = 1.0 / scene.config.tick_rate as f32;
+        world.integration_parameters.dt = 1.0 / tick_rate as f32;
         world.integration_parameters.length_unit = METRE;
-        for solid in scene.map().solids() {
+        for solid in map.solids() {
             world.colliders.insert(dressed(hull(solid)));
         }
-        let models = shipped();
         let parts: Vec<SharedShape> = models
             .iter()
             .map(|model| {
@@ -90,7 +99,12 @@ impl Peer {
                     SharedShape::cuboid(PLAYER.x, PLAYER.y, PLAYER.z),
                 ),
                 Kind::Prop { model } | Kind::Vehicle { model } => {
-                    (RigidBodyBuilder::dynamic(), parts[usize::from(model.0)].clone())
+                    let model = usize::from(model.0);
+                    let builder = match models[model].is_kinematic() {
+                        true => RigidBodyBuilder::kinematic_position_based(),
+                        false => RigidBodyBuilder::dynamic(),
+                    };
+                    (builder, parts[model].clone())
                 }
             };
             let walks = matches!(entity.kind, Kind::Player { .. });
@@ -118,6 +132,14 @@ impl Peer {
             ..KinematicCharacterController::default()
         };
         Self { world, controller, players, tanks, entities }
+    }
+
+    /// Says where a kinematic body is to be after the next step.
+    pub(crate) fn drive(&mut self, id: EntityId, position: DVec3, orientation: DQuat) {
+        let own = self.entities.iter().find(|(entity, _)| entity.id == id);
+        if let Some((_, body)) = own {
+            self.world.bodies[*body].set_next_kinematic_position(pose(position, orientation));
+        }
     }
 
     /// Deepest contact in rapier's own manifolds after the last step, in units.

@@ -104,6 +104,13 @@ impl MapBuilder {
         self.entity(&[("classname", "info_player_start"), ("origin", &origin)])
     }
 
+    /// Adds a spawn point for players whose feet are at `feet`.
+    #[must_use]
+    pub fn spawn_point(self, feet: [i32; 3]) -> Self {
+        let origin = format!("{} {} {}", feet[0], feet[1], feet[2] + 24);
+        self.entity(&[("classname", "info_player_deathmatch"), ("origin", &origin)])
+    }
+
     /// The `.map` text.
     pub fn text(&self) -> String {
         format!("{{\n\"classname\" \"worldspawn\"\n{}}}\n{}", self.brushes, self.entities)

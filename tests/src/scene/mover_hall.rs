@@ -51,9 +51,7 @@ pub fn mover_hall(movers: usize) -> MapBuilder {
         .block([-out, HALF, 0], [out, out, top]);
     for spawn in 0..SPAWNS {
         let y = if spawn % 2 == 0 { -1220 } else { 1220 };
-        let origin = format!("{} {y} 30", -1200 + 160 * (spawn / 2));
-        let keys = [("classname", "info_player_deathmatch"), ("origin", origin.as_str())];
-        hall = hall.entity(&keys);
+        hall = hall.spawn_point([-1200 + 160 * (spawn / 2), y, 0]);
     }
     for number in 0..movers {
         let (row, column) = (number / COLUMNS, number % COLUMNS);
@@ -90,7 +88,7 @@ fn add_mover(hall: MapBuilder, number: usize, [x, y]: [i32; 2]) -> MapBuilder {
         ),
         3 => {
             let other = format!("{corner}b");
-            let ends = [(&corner, &other, [x, y, 140]), (&other, &corner, [x + 90, y, 30])];
+            let ends = [(&corner, &other, [x, y, 140]), (&other, &corner, [x + 90, y, 70])];
             let hall = ends.iter().fold(hall, |hall, (name, next, at)| {
                 let origin = format!("{} {} {}", at[0], at[1], at[2]);
                 hall.entity(&[

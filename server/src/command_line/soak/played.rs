@@ -76,8 +76,11 @@ pub(super) struct PlayedWatch {
 struct Mover {
     position: DVec3,
     orientation: DQuat,
-    velocity: DVec3,
-    spin: DVec3,
+    /// The speeds that its game gave it, in units and in radians per second. The state tells none of a
+    /// mover that is held up, so these are the last that it told.
+    speed: f64,
+    spin: f64,
+    /// Whether it is on its way, held up or not. At rest a mover sleeps.
     moves: bool,
     /// The ticks in a row in which it was held up.
     held: u64,
@@ -125,6 +128,9 @@ impl PlayedWatch {
             };
             let mut now = Mover::new(entity, spin);
             now.moves |= before.place() != now.place();
+            if now.moves && (now.speed, now.spin) == (0.0, 0.0) {
+                (now.speed, now.spin) = (before.speed, before.spin);
+            }
             self.counted.mover_moves += u64::from(now.moves && !before.moves);
             if before.is_held(&now, world.seconds()) {
                 now.held = before.held + 1;
@@ -184,19 +190,20 @@ impl PlayedWatch {
 impl Mover {
     fn new(entity: &EntityState, spin: DVec3) -> Self {
         let EntityState { position, orientation, velocity, .. } = *entity;
-        let moves = velocity != DVec3::ZERO || spin != DVec3::ZERO;
-        Self { position, orientation, velocity, spin, moves, held: 0 }
+        let (speed, spin) = (velocity.length(), spin.length());
+        Self { position, orientation, speed, spin, moves: !entity.asleep, held: 0 }
     }
 
     fn place(&self) -> (DVec3, DQuat) {
         (self.position, self.orientation)
     }
 
-    /// Whether the mover had a velocity, and made too little of it to be where it is `now`.
+    /// Whether the mover was on its way, and made too little of it to be where it is `now`.
     fn is_held(&self, now: &Self, seconds: f64) -> bool {
         let falls_short = |asked: f64, made: f64| asked > 0.0 && made < HELD * asked * seconds;
         // `angle_between` is that of the quaternions' turns, up to half a turn.
-        falls_short(self.velocity.length(), self.position.distance(now.position))
-            || falls_short(self.spin.length(), self.orientation.angle_between(now.orientation))
+        let [made, turned] =
+            [self.position.distance(now.position), self.orientation.angle_between(now.orientation)];
+        self.moves && now.moves && (falls_short(self.speed, made) || falls_short(self.spin, turned))
     }
 }
