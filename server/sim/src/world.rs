@@ -5,6 +5,7 @@ mod contacts;
 mod digest;
 mod dynamics;
 mod layers;
+mod liquids;
 mod missiles;
 mod operations;
 mod passing;
