@@ -13,12 +13,15 @@
 //! entity does so by the names in its keys (`targets`). The page `maps/ENTITIES.md` has a table of
 //! the classes and of all differences from Quake.
 //!
+//! [`Liquids`] has what water, slime and lava do to players.
+//!
 //! Everything is plain data, so it is part of a game's state, of saved matches and of recordings.
 
 mod button;
 mod door;
 pub mod items;
 mod keys;
+mod liquids;
 mod motion;
 mod plat;
 mod targets;
@@ -37,6 +40,7 @@ use serde::{Deserialize, Serialize};
 
 use self::button::Button;
 use self::door::Door;
+pub use self::liquids::Liquids;
 use self::motion::Mover;
 use self::plat::Plat;
 use self::targets::{Calls, Pending, Wires};
@@ -133,7 +137,7 @@ pub enum Effect {
         player: EntityId,
         /// Points of health, above zero.
         damage: i16,
-        /// The class of the entity that hurts the player.
+        /// The class of the entity that hurts the player, or the name of the liquid.
         means: &'static str,
     },
     /// An entity with a `message` was set off.

@@ -6,6 +6,7 @@ use obsp::model::Model;
 
 use super::ArenaState;
 use super::fighter::{Hit, hurt};
+use crate::quake::items::Power;
 use crate::quake::{self, Effect, Entities, Family};
 use crate::world_mut::WorldMut;
 
@@ -24,9 +25,14 @@ pub(super) fn set_up(world: &mut WorldMut<'_>) -> Entities {
     Entities::set_up(world, FAMILIES)
 }
 
-/// Plays the entities of the map, and hurts the players whom they hurt.
+/// Plays the entities and liquids of the map, and hurts the players whom they hurt.
 pub(super) fn tick(state: &mut ArenaState, world: &mut WorldMut<'_>) {
-    for effect in state.entities.tick(world) {
+    let mut effects = state.entities.tick(world);
+    let items = state.items.as_ref();
+    let carried = |player| items.and_then(|items| items.carried(player));
+    let has_suit = |player| carried(player).is_some_and(|own| own.power(Power::Suit) > 0);
+    effects.extend(state.liquids.tick(world, state.fighters.ids(), has_suit));
+    for effect in effects {
         match effect {
             // Nobody else scores by it.
             Effect::Hurt { player, damage, means } => {
