@@ -13,6 +13,8 @@
 //! entity does so by the names in its keys (`targets`). The page `maps/ENTITIES.md` has a table of
 //! the classes and of all differences from Quake.
 //!
+//! [`Liquids`] has what water, slime and lava do to players.
+//!
 //! Everything is plain data, so it is part of a game's state, of saved matches and of recordings.
 
 mod button;
@@ -23,6 +25,7 @@ pub mod items;
 mod keys;
 mod leaf;
 mod left_out;
+mod liquids;
 mod lock;
 mod motion;
 mod plat;
@@ -49,6 +52,7 @@ use serde::{Deserialize, Serialize};
 use self::class::Class;
 use self::items::Key;
 use self::left_out::LeftOut;
+pub use self::liquids::Liquids;
 use self::rotation::Rotated;
 use self::targets::{Calls, Pending, Wires};
 pub use self::told::{declared, tell};
@@ -172,7 +176,7 @@ pub enum Effect {
         player: EntityId,
         /// Points of health, above zero.
         damage: i16,
-        /// The class of the entity that hurts the player.
+        /// The class of the entity that hurts the player, or the name of the liquid.
         means: &'static str,
     },
     /// An entity with a `message` was set off.

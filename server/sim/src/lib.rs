@@ -64,6 +64,7 @@ pub use event::WorldEvent;
 pub use place_error::PlaceError;
 pub use players::movement::PlayerMotion;
 pub use players::prediction::{DrivenTank, Moving, Predicted, PredictedBodies, Predictor};
+pub use players::submersion::{Depth, Submersion};
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{

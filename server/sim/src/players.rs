@@ -1,5 +1,5 @@
 //! The players. They walk ([`walk`], by the rules of [`movement`] and the box sweep of
-//! [`agent`]) or drive a [`hovertank`]. A client predicts its own player by
+//! [`agent`]), swim where [`submersion`] finds a liquid, or drive a [`hovertank`]. A client predicts its own player by
 //! [`prediction`]. The [`history`] records where the players were in the latest ticks.
 
 pub(crate) mod agent;
@@ -8,4 +8,5 @@ pub(crate) mod history;
 pub(crate) mod hovertank;
 pub(crate) mod movement;
 pub(crate) mod prediction;
+pub(crate) mod submersion;
 pub(crate) mod walk;

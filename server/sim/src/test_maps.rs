@@ -26,6 +26,11 @@ pub(crate) fn block([x0, y0, z0]: Point, [x1, y1, z1]: Point) -> String {
     ])
 }
 
+/// A brush of water that is a box.
+pub(crate) fn water(from: Point, to: Point) -> String {
+    block(from, to).replace(") t 0", ") *water 0")
+}
+
 /// A brush that fills the box below a slope, which falls towards +x over the whole box.
 pub(crate) fn slope([x0, y0, z0]: Point, [x1, y1, z1]: Point) -> String {
     brush(&[

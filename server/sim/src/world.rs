@@ -6,6 +6,7 @@ mod digest;
 mod dynamics;
 mod layers;
 mod linear_moves;
+mod liquids;
 mod missiles;
 mod operations;
 mod passing;

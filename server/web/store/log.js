@@ -74,3 +74,14 @@ export class Log {
     if (this.entries.length > KEPT) this.entries.shift();
   }
 }
+
+/** How liquids kill, by the means of a death. */
+const WAYS = { water: "drowned", slime: "melted in slime", lava: "burnt in lava" };
+
+/**
+ * How a player died whom nobody killed, if a liquid did it.
+ *
+ * @param {?string} [means]
+ * @returns {?string}
+ */
+export const wayToDie = (means) => (means && Object.hasOwn(WAYS, means) ? WAYS[/** @type {keyof typeof WAYS} */ (means)] : null);

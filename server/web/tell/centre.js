@@ -1,5 +1,6 @@
 /** The middle of the page: one card at a time, a hint below the crosshair, and a warning above. */
 
+import { wayToDie } from "../store/log.js";
 import { result } from "./round.js";
 
 /**
@@ -29,7 +30,8 @@ function death(store) {
   const { by, means, tick } = own.death;
   const weapon = means && means.replaceAll(/[_.-]/g, " ");
   const withIt = weapon ? ` with ${/^[aeiou]/i.test(weapon) ? "an" : "a"} ${weapon}` : "";
-  const title = by ? `${by} killed you${withIt}` : withIt ? `You killed yourself${withIt}` : "You died";
+  const way = by ? null : wayToDie(means);
+  const title = way ? `You ${way}` : by ? `${by} killed you${withIt}` : withIt ? `You killed yourself${withIt}` : "You died";
   const seconds = Math.ceil(store.untilReturn(tick));
   return { kind: "death", title, lines: [seconds > 0 ? `You are back in ${seconds} s` : "You are back in a moment"] };
 }

@@ -1,5 +1,7 @@
 /** Three feeds: who killed whom, what was said, and events of the game. */
 
+import { wayToDie } from "../store/log.js";
+
 /** Seconds for which a line of each feed is shown. */
 const SHOWN = { kills: 7, chat: 14, toasts: 4 };
 
@@ -27,7 +29,7 @@ export const LONGEST = SHOWN.chat;
 function text({ what, name, by, means, line = "" }) {
   switch (what) {
     case "died":
-      if (!by) return `${name} died`;
+      if (!by) return `${name} ${wayToDie(means) ?? "died"}`;
       return means ? `${by} ▸ ${name} (${means.replaceAll(/[_.-]/g, " ")})` : `${by} ▸ ${name}`;
     case "left":
       return `${name} left`;

@@ -6,6 +6,7 @@ use obsp::model::Model;
 
 use super::ArenaState;
 use super::fighter::{Hit, hurt};
+use crate::quake::items::Power;
 use crate::quake::{self, Effect, Entities, Family};
 use crate::replicated::Replicated;
 use crate::world_mut::WorldMut;
@@ -29,11 +30,16 @@ pub(super) fn set_up(world: &mut WorldMut<'_>) -> Entities {
     Entities::set_up(world, FAMILIES)
 }
 
-/// Plays the entities of the map, and hurts the players whom they hurt.
+/// Plays the entities and liquids of the map, and hurts the players whom they hurt.
 pub(super) fn tick(state: &mut ArenaState, world: &mut WorldMut<'_>) {
-    let ArenaState { entities, items, .. } = state;
-    let has_key = |player, key| items.as_ref().is_none_or(|items| items.opens(player, key));
-    for effect in entities.tick_with_keys(world, &has_key) {
+    let ArenaState { entities, items, liquids, fighters, .. } = state;
+    let items = items.as_ref();
+    let has_key = |player, key| items.is_none_or(|items| items.opens(player, key));
+    let mut effects = entities.tick_with_keys(world, &has_key);
+    let carried = |player| items.and_then(|items| items.carried(player));
+    let has_suit = |player| carried(player).is_some_and(|own| own.power(Power::Suit) > 0);
+    effects.extend(liquids.tick(world, fighters.ids(), has_suit));
+    for effect in effects {
         match effect {
             // Nobody else scores by it.
             Effect::Hurt { player, damage, means } => {

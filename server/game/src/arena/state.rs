@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use super::fighter::Fighter;
 use super::weapons::Shot;
 use crate::per_entity::PerEntity;
-use crate::quake::Entities;
 use crate::quake::items::Items;
+use crate::quake::{Entities, Liquids};
 
 /// The state of the arena game: the players as fighters, the missiles that they have thrown, and the
 /// entities of the map that the game plays.
@@ -14,6 +14,7 @@ pub struct ArenaState {
     pub(super) shots: PerEntity<Shot>,
     pub(super) entities: Entities,
     pub(super) items: Option<Items>,
+    pub(super) liquids: Liquids,
 }
 
 impl ArenaState {

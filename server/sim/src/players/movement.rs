@@ -3,11 +3,12 @@
 //! [`step`] is a pure function of a player's state, one [`Command`] and the results of its sweeps
 //! ([`Surroundings`]). The server passes the whole moving world, and a predicting client passes the
 //! part that it knows. The rules are Quake's: friction and acceleration on the ground, a little
-//! control in the air, steps of 18 units. Several surfaces may each be too steep to stand on and
+//! control in the air, steps of 18 units, and swimming ([`swim`]). Several surfaces may each be too steep to stand on and
 //! together leave no way down ([`wedge`]). Unlike in Quake, they carry a player. A wedged player
 //! can jump.
 
 mod slide;
+mod swim;
 mod wedge;
 
 use glam::{DVec3, Vec3};
@@ -21,9 +22,11 @@ use crate::command::{Buttons, Command};
 use crate::conventions::{WALKABLE, heading};
 use crate::players::agent::{SweepHit, SweepResult};
 use crate::players::driver::{Carry, Push};
+use crate::players::submersion::Depth;
 use crate::state::Posture;
 
 use slide::slide_and_step;
+use swim::Water;
 use wedge::find_wedge;
 
 /// Ground nearer than this, in units, carries.
@@ -78,6 +81,10 @@ pub(crate) trait Surroundings {
     /// Height of a standing player's centre above a crouching player's centre, with the feet in the
     /// same place.
     fn rise(&self) -> f32;
+    /// How deep the box of `posture` at `position` is in a liquid; `None` on land.
+    fn depth(&self, posture: Posture, position: Vec3) -> Option<Depth>;
+    /// Height of the eyes above the lowest point of the box of `posture`.
+    fn eyes(&self, posture: Posture) -> f32;
     /// Velocity of the entity in this slot, on which the player may stand.
     fn drift(&self, entity: u16) -> DVec3;
     /// Upper bound of the speeds of kinematic bodies near the player; zero without any.
@@ -135,6 +142,9 @@ pub(crate) fn step(
     let checked = motion.position;
     let ground = find_ground(&mut motion, (seconds, parameters), surroundings, true);
     let drift = ground.map_or(DVec3::ZERO, |ground| ground.drift);
+    let water = swim::water(&mut motion, command, parameters, surroundings);
+    // Ground does not carry a swimmer.
+    motion.walker.grounded &= matches!(water, Water::Walks(_));
     jump(&mut motion, command, drift.z + parameters.jump_speed);
     // On moving ground the player walks relative to the ground.
     motion.velocity -= drift;
@@ -145,7 +155,19 @@ pub(crate) fn step(
         }
         apply_friction(&mut motion, seconds, parameters);
     }
-    accelerate(&mut motion, command, ground, (seconds, parameters));
+    match water {
+        Water::Walks(wet) => {
+            if let Some(depth) = wet {
+                swim::apply_friction(&mut motion, depth, seconds);
+            }
+            accelerate(&mut motion, command, (ground, wet), (seconds, parameters));
+        }
+        Water::Swims(depth) => {
+            swim::apply_friction(&mut motion, depth, seconds);
+            swim::accelerate(&mut motion, command, (seconds, parameters));
+        }
+        Water::Hops => (),
+    }
     motion.velocity = (motion.velocity + drift).clamp_length_max(MAX_SPEED);
     let touched = &mut encounters.touched;
     if motion.walker.grounded {
@@ -157,11 +179,12 @@ pub(crate) fn step(
         slide_and_step(&mut motion, ground, (seconds, parameters), surroundings, touched);
         motion.velocity += sinks;
     } else {
+        let gravity = if matches!(water, Water::Swims(_)) { 0.0 } else { parameters.gravity };
         // Half of gravity before and half after give the exact parabola.
-        motion.velocity.z -= parameters.gravity * seconds * 0.5;
+        motion.velocity.z -= gravity * seconds * 0.5;
         make_way(&mut motion, seconds, surroundings);
         slide_and_step(&mut motion, None, (seconds, parameters), surroundings, touched);
-        motion.velocity.z -= parameters.gravity * seconds * 0.5;
+        motion.velocity.z -= gravity * seconds * 0.5;
     }
     keep_off(&mut motion, checked, surroundings);
     let entered = motion.position;
@@ -384,13 +407,16 @@ fn apply_friction(motion: &mut Motion, seconds: f64, parameters: &MovementParame
 fn accelerate(
     motion: &mut Motion,
     command: Command,
-    ground: Option<Ground>,
+    (ground, wet): (Option<Ground>, Option<Depth>),
     (seconds, parameters): (f64, &MovementParameters),
 ) {
-    let wish = wished(command, motion.walker.posture, parameters);
+    let mut wish = wished(command, motion.walker.posture, parameters);
     let Some(mut direction) = wish.try_normalize() else { return };
     let mut rate = parameters.air_acceleration;
     if let Some(Ground { normal, .. }) = ground.filter(|_| motion.walker.grounded) {
+        if let Some(depth) = wet {
+            wish = wish.clamp_length_max(parameters.run_speed * swim::wading_share(depth));
+        }
         rate = parameters.ground_acceleration;
         // The player accelerates along the slope, not into it.
         direction = (direction - normal * direction.dot(normal)).normalize_or_zero();

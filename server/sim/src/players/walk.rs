@@ -24,6 +24,7 @@ use crate::players::agent::{
 use crate::players::driver::{Carry, Push};
 use crate::players::movement;
 use crate::players::movement::{Encounters, PlayerMotion, Surroundings};
+use crate::players::submersion::{Depth, Submersion, eye_height};
 use crate::state::Posture;
 
 /// Mass of a player in a shove, in kilograms: about the mass of a crate.
@@ -56,6 +57,10 @@ impl<'a, C> PlayerSurroundings<'a, C> {
         let (shape, size) = self.arena.shapes.boxes.of(posture);
         Agent { map: &self.arena.map, shape: &self.arena.shapes[shape], size }
     }
+
+    fn half_height(&self, posture: Posture) -> f64 {
+        self.agent(posture).shape.bounds.half_extents().z
+    }
 }
 
 impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
@@ -80,6 +85,15 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
         self.arena.shapes.boxes.rise
     }
 
+    fn depth(&self, posture: Posture, position: Vec3) -> Option<Depth> {
+        let half_height = self.half_height(posture);
+        Submersion::of(&self.arena.map, half_height, position).map(|submersion| submersion.depth)
+    }
+
+    fn eyes(&self, posture: Posture) -> f32 {
+        eye_height(self.half_height(posture)) as f32
+    }
+
     fn drift(&self, entity: u16) -> DVec3 {
         self.crowd.velocity(entity)
     }
@@ -95,7 +109,7 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
         seconds: f64,
     ) -> Option<Carry> {
         let driver = self.crowd.drivers().iter().find(|driver| driver.slot == entity)?;
-        let feet = DVec3::Z * self.agent(posture).shape.bounds.half_extents().z;
+        let feet = DVec3::Z * self.half_height(posture);
         let is_held = driver.is_held;
         let velocity = driver.velocity_at(position.as_dvec3() - feet, seconds);
         Some(Carry { velocity: if is_held { DVec3::ZERO } else { velocity }, is_held })

@@ -395,4 +395,5 @@ fn a_ray_meets_no_player_between_two_ends_of_a_teleporter() {
 
 mod hovertanks;
 mod operations;
+mod swimming;
 mod walkers;
