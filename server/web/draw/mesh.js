@@ -1,6 +1,7 @@
 /** Flat-shaded triangles from convex polygons, and the edges where the surface bends. */
 
 import { cross, dot, normalise, scale, subtract } from "./algebra.js";
+import { LOOKS } from "../match/liquids.js";
 import { isSky, materialOf, nameByPlace } from "./palette.js";
 
 /** How many numbers a vertex has: position and normal. */
@@ -160,4 +161,21 @@ function bends({ foot, direction, parts }) {
     if (!flat) found.push([at(cuts[i] * LATTICE), at(cuts[i + 1] * LATTICE)]);
   }
   return found;
+}
+
+/** How many numbers a vertex of a liquid has: position, and colour with opacity. */
+export const LIQUID_LAYOUT = [3, 4];
+
+/**
+ * Cuts the surfaces of liquids into triangles.
+ *
+ * @param {import("../match/liquids.js").Liquid[]} liquids
+ * @returns {Float32Array} numbers by `LIQUID_LAYOUT`
+ */
+export function liquidTriangles(liquids) {
+  const corners = liquids.flatMap(({ kind, surfaces }) => {
+    const { colour, opacity } = LOOKS[kind];
+    return surfaces.flatMap((surface) => cut(surface, normalOf(surface)).flat().map((corner) => [...corner, ...colour, opacity]));
+  });
+  return new Float32Array(corners.flat());
 }

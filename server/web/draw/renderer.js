@@ -5,14 +5,15 @@
  * the moving bodies, with one call for all bodies of a shape.
  */
 
+import { LOOKS } from "../match/liquids.js";
 import { inverse, multiply } from "./algebra.js";
 import { SKY } from "./colours.js";
 import { ball, disc, forearm, parts, pawn, weapons } from "./figures.js";
 import { BODY_LAYOUT, STROKE_LAYOUT } from "./frame.js";
 import { Ground } from "./ground.js";
-import { MAP_LAYOUT, mapTriangles, triangles } from "./mesh.js";
+import { LIQUID_LAYOUT, liquidTriangles, MAP_LAYOUT, mapTriangles, triangles } from "./mesh.js";
 import { Program, Shape } from "./program.js";
-import { BODY, BODY_SHADOW, GHOST, GROUND, MAP, MAP_SHADOW, PENCIL, PLAIN_MAP, SHEET, STROKE } from "./shaders.js";
+import { BODY, BODY_SHADOW, GHOST, GROUND, LIQUID, MAP, MAP_SHADOW, PENCIL, PLAIN_MAP, SHEET, STROKE, TINT } from "./shaders.js";
 import { Shadows } from "./shadow.js";
 
 const VERTEX_LAYOUT = [3, 3];
@@ -28,6 +29,8 @@ const SOURCES = {
   pencil: PENCIL,
   stroke: STROKE,
   sheet: SHEET,
+  liquid: LIQUID,
+  tint: TINT,
 };
 
 /**
@@ -51,6 +54,8 @@ const BEYOND = 0.999;
  * @property {boolean} [isInside] whether the eye is inside the map
  * @property {number} nearer how much nearer lines are drawn than the faces on which they lie
  * @property {Seen} [beyond] what is seen where this view shows nothing
+ * @property {?string} [liquid] the liquid in which the eye is
+ * @property {number} [now] seconds, for what wanders
  */
 
 /** Names of renderers without a graphics processor. */
@@ -95,6 +100,7 @@ export class Renderer {
     this.screen = new Shape(gl, new Float32Array(9), [3]);
     this.map = null;
     this.edges = null;
+    this.liquids = null;
     this.shapes = new Map();
     this.figures = { pawn: pawn(), ...parts(), ball: ball(), disc: disc(), forearm: forearm() };
     weapons().forEach(({ metal, light }, number) => Object.assign(this.figures, { [`weapon ${number}`]: metal, [`light ${number}`]: light }));
@@ -109,6 +115,7 @@ export class Renderer {
     const { gl } = this;
     this.map?.delete();
     this.edges?.delete();
+    this.liquids?.delete();
     for (const shape of this.shapes.values()) shape.delete();
     const { vertices, indices, solid } = mapTriangles(scene);
     this.solid = solid;
@@ -119,6 +126,8 @@ export class Renderer {
       Object.entries(shapes).map(([name, polygons]) => [name, new Shape(gl, triangles(polygons), VERTEX_LAYOUT, BODY_LAYOUT)]),
     );
     this.edges = new Shape(gl, new Float32Array(scene.edges.flat(2)), [3]);
+    const surfaces = liquidTriangles(scene.liquids);
+    this.liquids = surfaces.length > 0 ? new Shape(gl, surfaces, LIQUID_LAYOUT) : null;
     this.bounds = scene.bounds;
     this.ground.forget();
     this.shadows.shineOn(scene.bounds);
@@ -286,6 +295,10 @@ export class Renderer {
     programs.ghost.use().set("u_view", view.matrix);
     for (const [name, instances] of frame.ghosts) this.shapes.get(name)?.fill(instances).draw();
     gl.disable(gl.CULL_FACE);
+    if (this.liquids) {
+      programs.liquid.use().set("u_view", view.matrix).set("u_eye", view.eye).set("u_time", (view.now ?? 0) % 1000);
+      this.liquids.draw();
+    }
     if (frame.sheets.length > 0) programs.sheet.use().set("u_view", view.matrix);
     for (const { texture, area, height, over } of frame.sheets) {
       if (over) gl.disable(gl.DEPTH_TEST);
@@ -299,6 +312,11 @@ export class Renderer {
     this.strokes.fill(frame.strokes).draw();
     gl.disable(gl.DEPTH_TEST);
     this.veils.fill(frame.veils).draw();
+    if (view.liquid) {
+      const { colour, tint } = LOOKS[view.liquid];
+      programs.tint.use().set("u_colour", [...colour, tint]);
+      this.screen.draw();
+    }
     gl.enable(gl.DEPTH_TEST);
   }
 

@@ -326,3 +326,46 @@ export const SHEET = {
     out vec4 o_colour;
     void main() { o_colour = texture(u_picture, v_place); }`,
 };
+
+/** The surfaces of liquids, with ripples that wander. */
+export const LIQUID = {
+  vertex: `${HEAD}
+    layout(location = 0) in vec3 a_position;
+    layout(location = 1) in vec4 a_colour;
+    uniform mat4 u_view;
+    out vec3 v_at;
+    flat out vec4 v_colour;
+    void main() {
+      v_at = a_position;
+      v_colour = a_colour;
+      gl_Position = u_view * vec4(a_position, 1.0);
+    }`,
+  fragment: `${HEAD}
+    in vec3 v_at;
+    flat in vec4 v_colour;
+    uniform vec3 u_eye;
+    uniform float u_time;
+    out vec4 o_colour;
+    void main() {
+      vec3 away = u_eye - v_at;
+      float far = length(away);
+      vec2 at = v_at.xy * 0.07;
+      at += 0.7 * sin(at.yx * 0.9 + u_time * vec2(0.7, 0.9));
+      float wave = sin(at.x + u_time) * sin(at.y - u_time * 0.8) + 0.5 * sin(dot(at, vec2(1.7, 1.3)) + u_time * 1.4);
+      // From afar, ripples are smaller than pixels.
+      wave *= exp2(-far / 900.0);
+      float flat_ = 1.0 - abs(away.z) / max(far, 1.0);
+      vec3 colour = v_colour.rgb * (1.0 + 0.22 * wave) + 0.12 * smoothstep(0.8, 1.3, wave);
+      colour = mix(colour, colour + vec3(0.16, 0.2, 0.24), flat_ * flat_);
+      o_colour = vec4(colour, mix(v_colour.a, 1.0, 0.4 * flat_ * flat_));
+    }`,
+};
+
+/** One colour over the whole picture. */
+export const TINT = {
+  vertex: GROUND.vertex,
+  fragment: `${HEAD}
+    uniform vec4 u_colour;
+    out vec4 o_colour;
+    void main() { o_colour = u_colour; }`,
+};

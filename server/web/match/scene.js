@@ -15,6 +15,7 @@ import { ofMatch } from "../link/match.js";
  * @property {{name: string, half_extents: number[]}[]} sizes
  * @property {Players} players sizes of players on this map
  * @property {{origin: number[], cell: number, counts: number[]}} grid
+ * @property {import("./liquids.js").Liquid[]} liquids
  */
 
 /**
@@ -89,6 +90,7 @@ export async function fetchScene(hash) {
     solid,
     bounds: around(solid) ?? told.bounds,
     edges: outline(solid),
+    liquids: (told.liquids ?? []).map((/** @type {any} */ liquid) => ({ ...liquid, surfaces: liquid.surfaces.map(points) })),
     models: told.models.map((/** @type {any} */ model) => ({ ...model, polygons: model.polygons.map(points) })),
   };
 }

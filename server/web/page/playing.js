@@ -72,6 +72,7 @@ export class Playing {
    */
   advance(now, passed) {
     const { scene, camera, store } = this.page;
+    this.play.noises.liquids = scene?.liquids ?? [];
     const view = this.play.advance(now, passed, scene?.players ?? playersOf([]), camera.sight);
     if (store.own) Object.assign(store.own, this.play.facts());
     if (!view) return null;

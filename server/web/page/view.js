@@ -153,11 +153,12 @@ export class View {
     const view = eye ? camera.through(eye, aspect) : camera.view(aspect, passed, followed, this.free);
     this.matrix = view.matrix;
     renderer.casts = switches.isOn("shadows");
-    if (eye) play?.seeFrom(eye, view.away, camera.sight);
+    const liquid = liquidAt(this.scene?.liquids ?? [], view.eye);
+    if (eye) play?.seeFrom(eye, view.away, camera.sight, liquid !== null);
     const hidden = (eye && play?.hidden) ?? null;
     const seen = hidden === null ? this.shown : this.shown.filter(({ slot }) => slot !== hidden);
     const picture = this.scene ? layers.compose(this.scene, seen, this.followed, now, marked, { sight: camera.sight, holder: (eye && play?.holder(eye)) ?? null }) : this.nothing;
-    renderer.draw(picture, view);
+    renderer.draw(picture, { ...view, liquid, now });
     this.labels.draw(play ? play.named(seen, camera.sight, now) : seen, this.store.roster, view.matrix, {
       names: switches.isOn("names"),
       followed: this.followed,

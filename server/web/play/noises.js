@@ -1,9 +1,11 @@
 /**
- * The noises of a match: steps, jumps and landings of players on foot, and launches of missiles.
+ * The noises of a match: steps, jumps and landings of players on foot, launches of missiles, and
+ * splashes.
  * They are derived from the differences between two pictures.
  */
 
 import { PROJECTILES } from "../draw/colours.js";
+import { liquidAt } from "../match/liquids.js";
 
 /** Units between two steps of a player, and units from the ears within which steps are heard. */
 const STRIDE = 92;
@@ -18,6 +20,9 @@ const OFF_GROUND = 60;
 const JUMPS = 150;
 const LANDS = -180;
 
+/** Units a second above which a body splashes that goes into a liquid. */
+const SPLASHES = 120;
+
 /** Units between two pictures above which a player was teleported. */
 const ELSEWHERE = 100;
 
@@ -29,7 +34,7 @@ const OWN = 512;
 
 /** @typedef {import("../match/motion.js").Shown} Shown */
 
-/** @typedef {{generation: number, position: number[], up: number, walked: number}} Known */
+/** @typedef {{generation: number, position: number[], up: number, walked: number, liquid: ?string}} Known */
 
 /**
  * Removes the first time of a list that is not too long ago, and says whether there was one.
@@ -60,6 +65,8 @@ export class Noises {
      * @type {number[]}
      */
     this.early = [];
+    /** @type {import("../match/liquids.js").Liquid[]} the liquids of the map */
+    this.liquids = [];
   }
 
   /**
@@ -101,7 +108,9 @@ export class Noises {
       const away = Math.hypot(position[0] - ear[0], position[1] - ear[1], position[2] - ear[2]);
       if (!isPlayer && PROJECTILES.has(model ?? -1) && !known && this.before.size > 0) this.appeared(position, away);
       const walked = isPlayer && model === null && away < HEARD ? this.walk(entity, known) : 0;
-      now.set(slot, { generation, position, up: entity.velocity[2], walked });
+      const liquid = this.liquids.length > 0 ? liquidAt(this.liquids, position) : null;
+      if (known && liquid && !known.liquid && Math.hypot(...entity.velocity) > SPLASHES) this.sound.play("splash", position);
+      now.set(slot, { generation, position, up: entity.velocity[2], walked, liquid });
     }
     this.before = now;
   }

@@ -395,10 +395,11 @@ export class Play {
    * @param {Eye} eye
    * @param {number} away
    * @param {Sight} sight
+   * @param {boolean} isUnder whether the eyes are in a liquid
    */
-  seeFrom({ eye, ahead }, away, sight) {
+  seeFrom({ eye, ahead }, away, sight, isUnder) {
     this.away = away;
-    this.sound.listen(eye, ahead, sight);
+    this.sound.listen(eye, ahead, sight, isUnder);
   }
 
   /**

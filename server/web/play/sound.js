@@ -1,6 +1,6 @@
 /**
  * The sounds of a match. Each is made of an oscillator or of noise at the moment when it is heard,
- * and comes from its place: fainter from afar, muffled behind walls.
+ * and comes from its place: fainter from afar, muffled behind walls and in liquids.
  */
 
 /** Maximum number of sounds that are played at once. Further sounds are left out. */
@@ -14,6 +14,10 @@ const FAR = 2600;
 
 /** Hertz above which walls muffle a sound. */
 const MUFFLED = 700;
+
+/** Hertz above which nothing is heard in a liquid, and in air. */
+const DROWNED = 450;
+const CLEAR = 20_000;
 
 /**
  * A sound.
@@ -39,6 +43,7 @@ const SOUNDS = {
   step: { pass: [260, 120], seconds: 0.07, gain: 0.22 },
   jump: { tone: ["sine", 150, 260], seconds: 0.1, gain: 0.25 },
   land: { pass: [320, 70], seconds: 0.14, gain: 0.4 },
+  splash: { pass: [2600, 240], seconds: 0.45, gain: 0.45 },
   pain: { tone: ["square", 190, 70], seconds: 0.18, gain: 0.3 },
   hit: { tone: ["triangle", 1250, 1250], seconds: 0.06, gain: 0.4 },
   kill: { tone: ["triangle", 620, 1240], seconds: 0.22, gain: 0.45 },
@@ -54,6 +59,8 @@ export class Sound {
     this.context = null;
     /** @type {?GainNode} through which all sounds go */
     this.master = null;
+    /** @type {?BiquadFilterNode} which muffles all sounds while the ears are in a liquid */
+    this.drowned = null;
     /** @type {?AudioBuffer} a second of noise */
     this.noise = null;
     this.voices = 0;
@@ -70,7 +77,8 @@ export class Sound {
     const context = new AudioContext({ latencyHint: "interactive" });
     this.master = new GainNode(context, { gain: 0 });
     // A compressor keeps many sounds at once from clipping.
-    this.master.connect(new DynamicsCompressorNode(context)).connect(context.destination);
+    this.drowned = new BiquadFilterNode(context, { type: "lowpass", frequency: CLEAR });
+    this.master.connect(this.drowned).connect(new DynamicsCompressorNode(context)).connect(context.destination);
     this.noise = context.createBuffer(1, context.sampleRate, context.sampleRate);
     const samples = this.noise.getChannelData(0);
     for (let i = 0; i < samples.length; i++) samples[i] = Math.random() * 2 - 1;
@@ -83,11 +91,13 @@ export class Sound {
    * @param {number[]} ear
    * @param {number[]} ahead
    * @param {import("../camera/sight.js").Sight} sight
+   * @param {boolean} isUnder whether the ears are in a liquid
    */
-  listen(ear, ahead, sight) {
+  listen(ear, ahead, sight, isUnder) {
     [this.ear, this.sight] = [ear, sight];
-    const { context, master } = this;
-    if (!context || !master) return;
+    const { context, master, drowned } = this;
+    if (!context || !master || !drowned) return;
+    drowned.frequency.setTargetAtTime(isUnder ? DROWNED : CLEAR, context.currentTime, 0.05);
     master.gain.setTargetAtTime(this.volume(), context.currentTime, 0.05);
     const { listener } = context;
     const level = Math.hypot(ahead[0], ahead[1]);

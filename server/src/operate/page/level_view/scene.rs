@@ -8,7 +8,7 @@ mod weld;
 
 use bytes::Bytes;
 use glam::DVec3;
-use obsp::geometry::Aabb;
+use obsp::geometry::{Aabb, Face};
 use obsp::model::Model;
 use obsp::{Map, SurfaceTextures};
 use obsp_proto::control::MapHash;
@@ -34,6 +34,18 @@ struct Scene<'a> {
     models: Vec<Shape<'a>>,
     sizes: &'a [Size<'a>],
     grid: Grid,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    liquids: Vec<Liquid>,
+}
+
+/// A volume of a liquid.
+#[derive(Serialize)]
+struct Liquid {
+    kind: &'static str,
+    /// The planes that bound it: outward normal, and distance from the origin in units.
+    planes: Vec<[f64; 4]>,
+    /// Its faces that look up into air, like the visible polygons.
+    surfaces: Vec<Vec<f32>>,
 }
 
 #[derive(Serialize)]
@@ -103,9 +115,33 @@ pub(crate) fn of(map: &Map, textures: Option<&SurfaceTextures>, models: &[Model]
             .collect(),
         sizes: &sizes,
         grid: Grid { origin, cell, counts },
+        liquids: map.liquids().iter().map(|liquid| liquid_of(map, liquid)).collect(),
     };
     // Numbers, strings and lists can always be written as JSON.
     serde_json::to_vec(&scene).unwrap_or_default().into()
+}
+
+/// Units above a face of a liquid at which it must end, for the face to be a surface.
+const ABOVE: f64 = 0.25;
+
+fn liquid_of(map: &Map, liquid: &obsp::Liquid) -> Liquid {
+    let solid = liquid.solid();
+    let plane = |face: &Face| {
+        let [x, y, z] = face.plane.normal.to_array();
+        [x, y, z, face.plane.distance]
+    };
+    let surfaces = solid.faces().iter().filter_map(|face| {
+        let winding = solid.winding(face);
+        let above = winding.centre() + face.plane.normal * ABOVE;
+        // The faces at the sides mostly lie on walls, which hide them.
+        let is_surface = face.plane.normal.z > 0.0 && map.liquid_at(above).is_none();
+        is_surface.then(|| corners(&winding.vertices))
+    });
+    Liquid {
+        kind: liquid.kind().name(),
+        planes: solid.faces().iter().map(plane).collect(),
+        surfaces: surfaces.collect(),
+    }
 }
 
 fn corners(polygon: &[DVec3]) -> Vec<f32> {
