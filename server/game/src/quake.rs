@@ -5,11 +5,13 @@
 //! A game asks for the [families](Family) that it wants, and calls [`Entities`] from its own methods:
 //! [`brush_models`] for the models, [`Entities::set_up`], [`Entities::entered`],
 //! [`Entities::damaged`], and once in each tick [`Entities::tick`], which returns what the game has
-//! to do itself (an [`Effect`]), because health and messages are the game's.
+//! to do itself (an [`Effect`]), because health and messages are the game's. A game with items calls
+//! [`Entities::tick_with_keys`] in its place, so that doors ask for keys, and one that
+//! [declares](declared) the event for messages shows them by [`tell`].
 //!
-//! Doors, plats, buttons and trains are kinematic bodies made of their brushes (`motion`). They move
-//! by Quake's formulas and under the guard: a mover pushes what has room, and stops where something
-//! has none. Its family then decides whether it turns back or waits. Whatever sets off another
+//! Movers are kinematic bodies made of their brushes, which slide (`motion`) or turn (`turning`). They
+//! move by Quake's formulas and under the guard: a mover pushes what has room, and stops where
+//! something has none. Its family then decides whether it turns back or waits. Whatever sets off another
 //! entity does so by the names in its keys (`targets`). The page `maps/ENTITIES.md` has a table of
 //! the classes and of all differences from Quake.
 //!

@@ -27,6 +27,11 @@ fn config() -> Config {
 
 /// A room whose floor is at 0, with these items: class, origin and spawnflags.
 fn room(items: &[(&str, &str, u32)]) -> Arc<Map> {
+    room_with(items, "")
+}
+
+/// A room with these items and entities.
+fn room_with(items: &[(&str, &str, u32)], more: &str) -> Arc<Map> {
     let (low, high) = (DVec3::new(-512.0, -512.0, 0.0), DVec3::new(512.0, 512.0, 256.0));
     let mut brushes = String::new();
     for axis in 0..3 {
@@ -44,7 +49,7 @@ fn room(items: &[(&str, &str, u32)]) -> Arc<Map> {
             "{{\n\"classname\" \"{class}\"\n\"origin\" \"{origin}\"\n\"spawnflags\" \"{flags}\"\n}}\n"
         );
     }
-    map(&Spaces::default(), &brushes, &entities)
+    map(&Spaces::default(), &brushes, &(entities + more))
 }
 
 struct Play {
@@ -404,5 +409,42 @@ fn every_item_of_real_maps_lies_on_a_floor_and_in_no_solid() {
             let shape = Cuboid::new((bounds.half_extents() - 0.05).as_vec3()).expect("a box");
             assert!(!map.overlaps(&shape, centre), "{name}: a picture at {}", entity.position);
         }
+    }
+}
+
+/// A door with the flag 16 asks for the silver key, and tells the player alone who lacks it. On a map
+/// without that key it opens.
+#[test]
+fn a_locked_door_opens_for_a_player_who_has_its_key() {
+    let brushes = brush(DVec3::new(0.0, -64.0, 0.0), DVec3::new(16.0, 64.0, 128.0));
+    let door = format!(
+        "{{\n\"classname\" \"func_door\"\n\"angle\" \"90\"\n\"spawnflags\" \"16\"\n{brushes}}}\n"
+    );
+    let (front, on_key) = (DVec3::new(-40.0, 0.0, 28.5), DVec3::new(-300.0, 300.0, 28.5));
+    for has_key in [true, false] {
+        let class = if has_key { "item_key1" } else { "item_key2" };
+        let game = Match::new(Arena, room_with(&[(class, "-300 300 25", 0)], &door), config());
+        let mut play = Play { game: game.expect("the room can be played") };
+        let player = play.join_at(front);
+        let other = play.join_at(AWAY);
+        let walk = Command { forward: 127, ..Command::default() };
+        let bodies = play.game.state().entities().movers().collect::<Vec<_>>();
+        let y = |play: &Play| play.game.world().entity(bodies[0]).expect("it is there").position.y;
+        let told = play.run(RATE, &[(player, walk)]);
+        let told_to = |of: EntityId| {
+            told.iter()
+                .filter(|it| matches!(it, Event::Private { player, .. } if *player == of))
+                .count()
+        };
+        assert_eq!((told_to(player), told_to(other)), (usize::from(has_key), 0));
+        if has_key {
+            assert_eq!(y(&play), 0.0);
+            play.put(player, on_key);
+            play.run(2, &[]);
+            play.put(player, front);
+            // A touch counts again two seconds after the last one.
+            play.run(2 * RATE, &[(player, walk)]);
+        }
+        assert!(y(&play) > 10.0, "it opens: {}", y(&play));
     }
 }

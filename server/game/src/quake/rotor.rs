@@ -224,4 +224,24 @@ mod tests {
         let hurts = hall.game.state().hurts.len();
         assert!((7..=10).contains(&hurts), "{hurts} twice a second");
     }
+
+    #[test]
+    fn it_turns_by_a_quarter_of_a_radian_a_tick_at_most() {
+        // 14 radians a second are 0.233 a tick; the next speed is beyond the limit of 15.
+        for (speed, turn) in [("802.1", 802.1_f64.to_radians() / 60.0), ("1e30", 0.25)] {
+            let keys = [("classname", "func_rotating"), ("speed", speed), ("spawnflags", "1")];
+            let mut hall = Hall::new(&beam(&keys, 80));
+            for tick in 1..20 {
+                hall.run(1);
+                let expected = (turn * f64::from(tick)).to_degrees();
+                assert!(near(angle(&hall), expected), "{speed}, tick {tick}: {}", angle(&hall));
+            }
+        }
+        // A beam of 2,000 units is slowed so that its ends do not outrun the guard.
+        let long = [("classname", "func_rotating"), ("speed", "720"), ("spawnflags", "1")];
+        let mut hall = Hall::new(&drawn(&long, &brush([-1000, -8, 80], [1000, 8, 96])));
+        hall.run(10);
+        let fastest = (4000.0 / 1000.0_f64).to_degrees() / 6.0;
+        assert!((angle(&hall) - fastest).abs() < 0.1, "{} for {fastest}", angle(&hall));
+    }
 }

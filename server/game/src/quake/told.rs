@@ -31,11 +31,33 @@ pub fn declared(mut game: Replicated, map: &Map, families: &[Family]) -> Replica
 
 /// Tells the player who has set an entity off its message, or everybody if no player did, or if the
 /// game has not [`declared`] the event.
-pub fn tell(world: &mut WorldMut<'_>, player: Option<EntityId>, mut line: String) {
+pub fn tell(world: &mut WorldMut<'_>, player: Option<EntityId>, line: String) {
     let Some(player) = player else { return world.announce(line) };
-    let end = (0..=MOST.min(line.len())).rev().find(|end| line.is_char_boundary(*end));
-    line.truncate(end.unwrap_or(0));
-    if let Err(EventError::UnknownKind { .. }) = world.send_to(player, TOLD, &(&line,)) {
+    if let Err(EventError::UnknownKind { .. }) = world.send_to(player, TOLD, &(shortened(&line),)) {
         world.announce(line);
+    }
+}
+
+/// The beginning of a line that one player can be told.
+fn shortened(line: &str) -> &str {
+    let end = (0..=MOST.min(line.len())).rev().find(|end| line.is_char_boundary(*end));
+    line.get(..end.unwrap_or(0)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_shortened_between_letters() {
+        for (line, expected) in [
+            ("a".repeat(200), 200),
+            ("a".repeat(201), 200),
+            ("a".to_owned() + &"ü".repeat(100), 199),
+        ] {
+            let told = shortened(&line);
+            assert_eq!(told.len(), expected);
+            assert!(line.starts_with(told));
+        }
     }
 }
