@@ -123,7 +123,7 @@ impl Volumes {
 
     /// The place of an entity before it moves, for [`Volumes::follow`].
     pub(crate) fn place(&self, world: &World, id: EntityId) -> Places {
-        let place = |id| Some((id, world.position(id)?));
+        let place = |id| Some((id, world.position_of(id)?));
         self.places(world, || place(id).into_iter().collect())
     }
 
@@ -149,7 +149,7 @@ impl Volumes {
                 self.note_way(world, id, [from, relocation.from]);
                 from = relocation.to;
             }
-            self.note_way(world, id, [from, world.position(id)]);
+            self.note_way(world, id, [from, world.position_of(id)]);
         }
     }
 

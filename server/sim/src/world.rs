@@ -375,16 +375,6 @@ impl World {
         })
     }
 
-    /// Problems of the map or the configuration that did not stop the match from starting.
-    pub fn warnings(&self) -> &[SetupWarning] {
-        &self.warnings
-    }
-
-    /// Adds a problem that a game has found in the map.
-    pub fn warn(&mut self, warning: SetupWarning) {
-        self.warnings.push(warning);
-    }
-
     /// The counters of the simulation.
     pub fn counters(&self) -> &Counters {
         &self.context.counters

@@ -98,7 +98,7 @@ impl World {
     }
 
     /// The position of an entity, as in [`World::entity`] and faster; `None` if it is not in the world.
-    pub fn position(&self, id: EntityId) -> Option<DVec3> {
+    pub fn position_of(&self, id: EntityId) -> Option<DVec3> {
         let entity = self.entities.find(id)?;
         let solid = entity.placement().map(|placement| placement.pose().position);
         solid.or_else(|| Some(self.pose_of(entity)?.position))

@@ -79,7 +79,7 @@ impl World {
     }
 
     /// The position of the entity in a slot; `None` if it is not in the world.
-    pub(super) fn position_of(&self, slot: u16) -> Option<DVec3> {
+    pub(super) fn position_in(&self, slot: u16) -> Option<DVec3> {
         self.entities.get(slot).and_then(position)
     }
 }

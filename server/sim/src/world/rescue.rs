@@ -129,7 +129,7 @@ impl World {
         };
         for slot in self.entities.slots_where(fallen) {
             self.context.counters.fallen += 1;
-            let from = self.position_of(slot);
+            let from = self.position_in(slot);
             // What follows the entity stays where it fell.
             if let Some(id) = self.entities.get(slot).map(|entity| entity.id) {
                 self.detach_all_from(id);

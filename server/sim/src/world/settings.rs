@@ -9,10 +9,26 @@ use crate::collision::time_of_impact::Resolution;
 use crate::conventions::BODY_GRAVITIES;
 use crate::counters::{Clock, Stage, Stages};
 use crate::place_error::PlaceError;
+use crate::setup::SetupWarning;
 use crate::state::{EntityId, MovementId};
 use crate::threads::Threads;
 
+/// Maximum number of warnings that are kept.
+const MAX_WARNINGS: usize = 256;
+
 impl World {
+    /// Problems of the map or the configuration that did not stop the match from starting.
+    pub fn warnings(&self) -> &[SetupWarning] {
+        &self.warnings
+    }
+
+    /// Adds a problem that a game has found in the map. The first 256 problems are kept.
+    pub fn warn(&mut self, warning: SetupWarning) {
+        if self.warnings.len() < MAX_WARNINGS {
+            self.warnings.push(warning);
+        }
+    }
+
     /// Default budget per second; each tick has its share. At 60 Hz the share is 3,000. The bodies
     /// of a collapsing heap of about 800 cost as much.
     pub const DEFAULT_BUDGET_PER_SECOND: u32 = 180_000;
