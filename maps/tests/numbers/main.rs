@@ -108,6 +108,14 @@ fn call(name: &str, map: &Map, n: &mut Numbers) {
                 assert!(at.is_finite() || map.overlaps(&ball, at));
             }
         }
+        "Map::liquid_at" | "Liquid::contains" => {
+            let point = vector(n, [0.0, 0.0, 20.0]);
+            let found = map.liquid_at(point);
+            assert!(point.is_finite() || found.is_none(), "{point}");
+            let holds = map.liquids().iter().any(|liquid| liquid.contains(point));
+            assert_eq!(holds, found.is_some(), "{point}");
+        }
+        "Map::liquids_touching" => map.liquids_touching(&aabb(n), |index| assert!(index < 1)),
         "Map::solids_touching" => {
             let bounds = aabb(n);
             map.solids_touching(&bounds, |index| assert!((index as usize) < 7));

@@ -24,7 +24,8 @@ pub(crate) fn block([x0, y0, z0]: [f64; 3], [x1, y1, z1]: [f64; 3]) -> String {
     text + "}\n"
 }
 
-/// A room of 1,024 units, 512 high, with a box in it up to `corner`, and a spawn point.
+/// A room of 1,024 units, 512 high, with a box in it up to `corner`, water on a part of its floor,
+/// and a spawn point.
 pub(crate) fn text_with(corner: [f64; 3], [x, y, z]: [f64; 3]) -> String {
     let walls = [
         ([-512.0, -512.0, -16.0], [512.0, 512.0, 0.0]),
@@ -35,7 +36,8 @@ pub(crate) fn text_with(corner: [f64; 3], [x, y, z]: [f64; 3]) -> String {
         ([-512.0, 512.0, -16.0], [512.0, 528.0, 528.0]),
         ([32.0, 32.0, 0.0], corner),
     ];
-    let brushes: String = walls.map(|(min, max)| block(min, max)).concat();
+    let water = block([-200.0, -64.0, 0.0], [64.0, 32.0, 40.0]).replace("stone", "*water");
+    let brushes: String = walls.map(|(min, max)| block(min, max)).concat() + &water;
     format!(
         "{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n\
          {{\n\"classname\" \"info_player_start\"\n\"origin\" \"{x:?} {y:?} {z:?}\"\n}}\n"

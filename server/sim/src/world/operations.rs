@@ -168,8 +168,8 @@ impl World {
     /// world's axes. A speed of more than 4,500 units per second is reduced to that. Players on
     /// foot do not turn.
     ///
-    /// A kinematic body keeps its velocities until they are set again. A [`World::move_linear`] ends.
-    /// It pushes and carries the bodies that it meets, or stands still if one cannot give way.
+    /// A kinematic body keeps its velocities; a [`World::move_linear`] ends. It pushes and carries
+    /// what it meets, and stands still while that cannot give way.
     ///
     /// ```
     /// # use std::sync::Arc;
