@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use glam::{DQuat, DVec3};
+use obsp_game::{Game, WorldMut};
+use obsp_sim::{Depth, EntityId, EntityState};
 use serde_json::Value;
-use server::soak::{Played, SoakOptions, soak};
+use server::soak::{Played, SoakOptions, soak, soak_game};
 use server::{ModelsOptions, write_models};
 use tests::harness::{ExactJudge, Form, MapBuilder, drawn_number, own_map};
 use tests::oracle::bodies::{Overlap, Placed, Shape, drawn_bodies, read_obj};
@@ -45,7 +47,7 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
         &json,
         "ticks players objects awake_mean awake_because asleep_share tick_us audits \
          interpenetrations unsound deepest tunnelled emergency_replacements limbo stuck_players digest cascade time_of_impact \
-         movers mover_moves rides blocked_movers items_taken unknown_classes",
+         movers mover_moves rides blocked_movers items_taken swum_seconds unknown_classes",
     );
     assert_eq!((report.played.movers, report.played.unknown_classes), (6, 0), "{report}");
     assert!(report.asleep_share > 0.0 && report.asleep_share < 1.0, "{}", report.asleep_share);
@@ -101,11 +103,75 @@ fn a_soak_tells_what_the_entities_of_its_map_did() {
     std::fs::remove_dir_all(&folder).expect("the folder was written");
     assert!(report.is_clean(), "{report}");
     let Played { movers, mover_moves, rides, blocked_movers, items_taken, .. } = report.played;
-    let unknown_classes = report.played.unknown_classes;
+    let Played { swum_seconds, unknown_classes, .. } = report.played;
+    assert_eq!(swum_seconds, 0.0, "{report}");
     assert_eq!((movers, unknown_classes), (3, 1), "{report}");
     assert!(blocked_movers >= 1, "{report}");
     assert!(mover_moves >= 10 && rides >= 2 && items_taken >= 4, "{report}");
     assert!(report.to_string().contains("items taken"), "{report}");
+}
+
+/// Tells when somebody has been under water for as long as Quake's players hold their breath.
+#[derive(Clone, Debug)]
+struct Bathers;
+
+/// Ticks for which a player holds their breath: twelve seconds.
+const BREATH: u32 = 720;
+
+impl Game for Bathers {
+    /// The ticks in a row for which each player has been under water.
+    type State = BTreeMap<EntityId, u32>;
+
+    fn set_up(&self, _: &mut WorldMut<'_>) -> Self::State {
+        BTreeMap::new()
+    }
+
+    fn tick(&self, below: &mut Self::State, world: &mut WorldMut<'_>) {
+        let players = world.state().entities.into_iter().filter(|entity| entity.kind.is_player());
+        for EntityState { id, .. } in players {
+            let is_below = world.submersion(id).is_some_and(|it| it.depth == Depth::Eyes);
+            let ticks = below.entry(id).or_default();
+            *ticks = if is_below { *ticks + 1 } else { 0 };
+            if *ticks == BREATH {
+                world.announce("somebody drowned");
+            }
+        }
+    }
+}
+
+/// Four players spawn at the bottom of a deep basin. They swim all the time, and none drowns.
+#[test]
+fn players_of_a_soak_swim_and_do_not_drown() {
+    let folder = std::env::temp_dir().join(format!("soak-basin-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    let mut basin = MapBuilder::default().block([-512, -512, -32], [512, 512, 0]);
+    for [min, max] in [
+        [[-544, -544, -32], [-512, 544, 600]],
+        [[512, -544, -32], [544, 544, 600]],
+        [[-512, -544, -32], [512, -512, 600]],
+        [[-512, 512, -32], [512, 544, 600]],
+    ] {
+        basin = basin.block(min, max);
+    }
+    basin = basin.water([-512, -512, 0], [512, 512, 400]);
+    for (x, y) in [(-400, -400), (-400, 400), (400, -400), (400, 400)] {
+        basin = basin.spawn_point([x, y, 0]);
+    }
+    let path = folder.join("basin.map");
+    std::fs::write(&path, basin.text()).expect("the map can be written");
+    let options = SoakOptions {
+        players: 4,
+        objects: 0,
+        ticks: 1_800,
+        ..SoakOptions::new(path.to_string_lossy())
+    };
+    let report = soak_game(&Bathers, &options).expect("the map can be played");
+    std::fs::remove_dir_all(&folder).expect("the folder was written");
+    assert!(report.is_clean(), "{report}");
+    let swum = report.played.swum_seconds;
+    assert!((110.0..=120.0).contains(&swum), "{report}");
+    assert!(report.to_string().contains(&format!("swam for {swum:.1} s")), "{report}");
+    assert_eq!(report.outcome.announced, None, "{report}");
 }
 
 /// An independent audit. It uses only the dump, the models' files and the map's source.
