@@ -12,6 +12,7 @@ mod path_follower;
 mod wander;
 
 pub(crate) use actions::Actions;
+pub(crate) use behavior::breathing;
 pub use behavior::{Behavior, Perception};
 pub use choice::BehaviorChoice;
 pub use drive::Drive;

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub use ::oracle::Random;
 pub use administrators::Administrators;
 pub use crowd::{Wanderer, crowd_shapes, placed};
-pub use exact_judge::ExactJudge;
+pub use exact_judge::{ExactJudge, Form, drawn_number, number_of};
 pub use lateness::{Lateness, undisturbed};
 pub use map_builder::MapBuilder;
 pub use obsp::verify::OneSize;

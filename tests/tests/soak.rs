@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use glam::{DQuat, DVec3};
+use obsp_game::{Game, WorldMut};
+use obsp_sim::{Depth, EntityId, EntityState};
 use serde_json::Value;
-use server::soak::{Played, SoakOptions, soak};
+use server::soak::{Played, SoakOptions, soak, soak_game};
 use server::{ModelsOptions, write_models};
-use tests::harness::{MapBuilder, own_map};
-use tests::oracle::bodies::{Audit, Overlap, Placed, Shape, read_obj};
+use tests::harness::{ExactJudge, Form, MapBuilder, drawn_number, own_map};
+use tests::oracle::bodies::{Overlap, Placed, Shape, drawn_bodies, read_obj};
 use tests::oracle::map_text;
 
 fn short(seed: u64) -> SoakOptions {
@@ -45,9 +47,9 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
         &json,
         "ticks players objects awake_mean awake_because asleep_share tick_us audits \
          interpenetrations unsound deepest tunnelled emergency_replacements limbo stuck_players digest cascade time_of_impact \
-         movers mover_moves rides blocked_movers items_taken unknown_classes",
+         movers mover_moves rides blocked_movers items_taken swum_seconds unknown_classes",
     );
-    assert_eq!((report.played.movers, report.played.unknown_classes), (0, 0), "{report}");
+    assert_eq!((report.played.movers, report.played.unknown_classes), (6, 0), "{report}");
     assert!(report.asleep_share > 0.0 && report.asleep_share < 1.0, "{}", report.asleep_share);
     // The report counts the objects of the last tick. In earlier ticks there may have been some
     // dozens more: grenades.
@@ -100,19 +102,83 @@ fn a_soak_tells_what_the_entities_of_its_map_did() {
     let report = soak(&options).expect("the map can be played");
     std::fs::remove_dir_all(&folder).expect("the folder was written");
     assert!(report.is_clean(), "{report}");
-    let Played { movers, mover_moves, rides, blocked_movers, items_taken, unknown_classes } =
-        report.played;
+    let Played { movers, mover_moves, rides, blocked_movers, items_taken, .. } = report.played;
+    let Played { swum_seconds, unknown_classes, .. } = report.played;
+    assert_eq!(swum_seconds, 0.0, "{report}");
     assert_eq!((movers, unknown_classes), (3, 1), "{report}");
     assert!(blocked_movers >= 1, "{report}");
     assert!(mover_moves >= 10 && rides >= 2 && items_taken >= 4, "{report}");
     assert!(report.to_string().contains("items taken"), "{report}");
 }
 
+/// Tells when somebody has been under water for as long as Quake's players hold their breath.
+#[derive(Clone, Debug)]
+struct Bathers;
+
+/// Ticks for which a player holds their breath: twelve seconds.
+const BREATH: u32 = 720;
+
+impl Game for Bathers {
+    /// The ticks in a row for which each player has been under water.
+    type State = BTreeMap<EntityId, u32>;
+
+    fn set_up(&self, _: &mut WorldMut<'_>) -> Self::State {
+        BTreeMap::new()
+    }
+
+    fn tick(&self, below: &mut Self::State, world: &mut WorldMut<'_>) {
+        let players = world.state().entities.into_iter().filter(|entity| entity.kind.is_player());
+        for EntityState { id, .. } in players {
+            let is_below = world.submersion(id).is_some_and(|it| it.depth == Depth::Eyes);
+            let ticks = below.entry(id).or_default();
+            *ticks = if is_below { *ticks + 1 } else { 0 };
+            if *ticks == BREATH {
+                world.announce("somebody drowned");
+            }
+        }
+    }
+}
+
+/// Four players spawn at the bottom of a deep basin. They swim all the time, and none drowns.
+#[test]
+fn players_of_a_soak_swim_and_do_not_drown() {
+    let folder = std::env::temp_dir().join(format!("soak-basin-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    let mut basin = MapBuilder::default().block([-512, -512, -32], [512, 512, 0]);
+    for [min, max] in [
+        [[-544, -544, -32], [-512, 544, 600]],
+        [[512, -544, -32], [544, 544, 600]],
+        [[-512, -544, -32], [512, -512, 600]],
+        [[-512, 512, -32], [512, 544, 600]],
+    ] {
+        basin = basin.block(min, max);
+    }
+    basin = basin.water([-512, -512, 0], [512, 512, 400]);
+    for (x, y) in [(-400, -400), (-400, 400), (400, -400), (400, 400)] {
+        basin = basin.spawn_point([x, y, 0]);
+    }
+    let path = folder.join("basin.map");
+    std::fs::write(&path, basin.text()).expect("the map can be written");
+    let options = SoakOptions {
+        players: 4,
+        objects: 0,
+        ticks: 1_800,
+        ..SoakOptions::new(path.to_string_lossy())
+    };
+    let report = soak_game(&Bathers, &options).expect("the map can be played");
+    std::fs::remove_dir_all(&folder).expect("the folder was written");
+    assert!(report.is_clean(), "{report}");
+    let swum = report.played.swum_seconds;
+    assert!((110.0..=120.0).contains(&swum), "{report}");
+    assert!(report.to_string().contains(&format!("swam for {swum:.1} s")), "{report}");
+    assert_eq!(report.outcome.announced, None, "{report}");
+}
+
 /// An independent audit. It uses only the dump, the models' files and the map's source.
 struct Stranger {
-    audit: Audit,
-    /// Indices of the shapes, by model or by half extents of a box.
-    shapes: BTreeMap<String, usize>,
+    judge: ExactJudge,
+    /// Indices of the forms, by model or by half extents of a box.
+    forms: BTreeMap<String, usize>,
 }
 
 impl Stranger {
@@ -120,43 +186,56 @@ impl Stranger {
     fn new(lines: &[Value], folder: &Path, map: &Path) -> Self {
         let source = std::fs::read_to_string(map).expect("the map's source");
         let map = map_text::parse(&source).expect("the map can be read");
-        let (mut list, mut shapes) = (Vec::new(), BTreeMap::new());
-        for entity in entities(lines) {
-            shapes.entry(form(entity)).or_insert_with(|| {
+        let drawn = drawn_bodies(&map);
+        let (mut list, mut forms) = (Vec::new(), BTreeMap::new());
+        for entity in entities(lines).filter(is_solid) {
+            forms.entry(form(entity)).or_insert_with(|| {
                 list.push(match entity["model"].as_str() {
-                    Some(model) => {
-                        let obj = folder.join(format!("{model}.obj"));
-                        let text = std::fs::read_to_string(obj).expect("the model's file");
-                        Shape::from_loops(&read_obj(&text))
-                    }
+                    Some(model) => match drawn_number(model) {
+                        Some(number) => Form::Mover(drawn[number - 1].clone()),
+                        None => {
+                            let obj = folder.join(format!("{model}.obj"));
+                            let text = std::fs::read_to_string(obj).expect("the model's file");
+                            Form::Body(Shape::from_loops(&read_obj(&text)))
+                        }
+                    },
                     None => {
                         let half = DVec3::from(numbers(entity, "box"));
-                        Shape::cuboid(-half, half)
+                        Form::Body(Shape::cuboid(-half, half))
                     }
                 });
                 list.len() - 1
             });
         }
-        Self { audit: Audit::new(&map, list), shapes }
+        Self { judge: ExactJudge::of_forms(&map, list), forms }
     }
 
+    /// The overlaps of a line. Movers go into the map where their ways lead.
     fn judge(&mut self, line: &Value) -> Vec<Overlap> {
         let placed = |entity: &Value| {
             let [slot, generation] = numbers(entity, "id");
             Placed {
                 id: slot as u64 * 65_536 + generation as u64,
-                shape: self.shapes[&form(entity)],
+                shape: self.forms[&form(entity)],
                 orientation: DQuat::from_array(numbers(entity, "quaternion")),
                 position: DVec3::from(numbers(entity, "position")),
             }
         };
-        let things: Vec<Placed> = entities(std::slice::from_ref(line)).map(placed).collect();
-        self.audit.judge(&things)
+        let solid = entities(std::slice::from_ref(line)).filter(is_solid);
+        let things: Vec<Placed> = solid.map(placed).collect();
+        let mut overlaps = self.judge.judge_things(&things);
+        overlaps.retain(|found| !self.judge.is_of_mover_and_map(found));
+        overlaps
     }
 }
 
 fn entities(lines: &[Value]) -> impl Iterator<Item = &Value> {
     lines.iter().flat_map(|line| line["entities"].as_array().expect("entities"))
+}
+
+/// Whether an entity has a body.
+fn is_solid(entity: &&Value) -> bool {
+    entity["solid"].as_bool().unwrap_or_else(|| panic!("is it solid? {entity}"))
 }
 
 /// The shape of an entity as text: a player's box or a model's name.
@@ -194,10 +273,19 @@ fn a_dump_and_the_models_are_all_that_a_stranger_needs() {
     for line in &lines {
         assert_eq!(stranger.judge(line), [], "tick {}", line["tick"]);
     }
-    // The audit finds a body that is put into its neighbour.
+    // The audit finds a body that is put into its neighbour, and one that is put into a mover.
     let last = lines.last_mut().expect("the last line");
-    let place = last["entities"][1]["position"].clone();
-    last["entities"][0]["position"] = place;
-    assert_ne!(stranger.judge(last), [], "a forged overlap was missed");
+    let of_last = last["entities"].as_array().expect("entities");
+    let is_mover = |entity: &Value| entity["model"].as_str().is_some_and(|it| it.starts_with('*'));
+    let mover = of_last.iter().position(is_mover).expect("the arena has movers");
+    let mut bodies =
+        (0..of_last.len()).filter(|&at| is_solid(&&of_last[at]) && !is_mover(&of_last[at]));
+    let [body, neighbour] = [bodies.next(), bodies.next()].map(|at| at.expect("there are bodies"));
+    for other in [neighbour, mover] {
+        last["entities"][body]["position"] = last["entities"][other]["position"].clone();
+        let found = stranger.judge(last);
+        let is_pair = |it: &Overlap| matches!(it, Overlap::Bodies(..));
+        assert!(found.iter().any(is_pair), "a forged overlap was missed: {found:?}");
+    }
     let _ = std::fs::remove_dir_all(&folder);
 }

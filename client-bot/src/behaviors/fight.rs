@@ -1,14 +1,11 @@
 //! Fighting other players on foot.
 
 use glam::DVec3;
-use obsp::{Map, PlayerSize, Trace};
-use obsp_sim::{Buttons, Command, EntityState, Posture, Random};
+use obsp::{Map, Trace};
+use obsp_sim::{Buttons, Command, EntityState, Random};
 
-use super::behavior::{Behavior, Perception, heading, moves_ahead};
+use super::behavior::{Behavior, Perception, eyes, heading, moves_ahead};
 use super::path_follower::PathFollower;
-
-/// Height of the eyes over the middle of a standing player, as a share of the player's height.
-const EYES: f64 = 22.0 / 56.0;
 
 /// A bot approaches an opponent farther off than `FAR`, in units, and steps back from one nearer
 /// than `NEAR`.
@@ -146,11 +143,7 @@ impl Behavior for Fight {
         self.ticks += 1;
         let Some(own) = &perception.own else { return Command::default() };
         let position = own.position.as_dvec3();
-        let crouches = own.walker.posture == Posture::Crouching;
-        let height =
-            f64::from(PlayerSize::among(perception.map.sizes()).unwrap_or_default().height);
-        let over = EYES * height * if crouches { 0.5 } else { 1.0 };
-        let eyes = position + DVec3::Z * over;
+        let eyes = eyes(own, perception.map);
         if self.ticks.is_multiple_of(SEARCH_INTERVAL) {
             self.opponent = self.find_opponent(eyes, perception);
         }

@@ -18,7 +18,7 @@ use tracing::{debug, info, warn};
 use super::activity::ActivityRecorder;
 use super::bot_record::{BotRecord, Outcome};
 use super::tally::Tally;
-use crate::behaviors::{Actions, BehaviorChoice, Drive, NavGraph, Perception};
+use crate::behaviors::{Actions, BehaviorChoice, Drive, NavGraph, Perception, breathing};
 
 /// How far a bot perceives other entities, in units on each axis.
 const PERCEPTION_RADIUS: f64 = 1200.0;
@@ -304,7 +304,7 @@ impl Bot {
                             record.activity.record_driving(drops);
                             command
                         }
-                        None => behavior.decide(&perception),
+                        None => breathing(behavior.decide(&perception), &perception),
                     };
                     let command = match &mut actions {
                         Some(actions) => actions.add_to(command),

@@ -55,6 +55,22 @@ impl Command {
         Self { yaw, forward: 127, ..Self::default() }
     }
 
+    /// The same command, but for a player who swims up: the key that jumps is held, the one that
+    /// crouches is not, and the view is not below the horizon.
+    ///
+    /// ```
+    /// use obsp_sim::{Buttons, Command};
+    ///
+    /// let dives = Command { forward: 127, pitch: -9_000, buttons: Buttons::CROUCH, ..Command::default() };
+    /// let rises = dives.swimming_up();
+    /// assert_eq!((rises.forward, rises.pitch, rises.buttons), (127, 0, Buttons::JUMP));
+    /// ```
+    #[must_use]
+    pub fn swimming_up(self) -> Self {
+        let kept = Buttons(self.buttons.0 & !Buttons::CROUCH.0);
+        Self { pitch: self.pitch.max(0), buttons: kept | Buttons::JUMP, ..self }
+    }
+
     /// The heading as a horizontal unit vector.
     pub fn ahead(&self) -> DVec3 {
         heading(self.yaw).extend(0.0)

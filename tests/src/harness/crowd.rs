@@ -4,6 +4,7 @@ use glam::{DQuat, DVec3};
 use obsp::model::Model;
 use obsp_sim::{Buttons, Command, EntityId, EntityState, Kind, Posture};
 
+use super::exact_judge::number_of;
 use super::{Random, own_map};
 use crate::oracle::bodies::{Placed, Shape};
 
@@ -89,6 +90,5 @@ pub fn placed(entity: &EntityState) -> Placed {
             (FIRST_MODEL_SHAPE + usize::from(model.0), entity.orientation)
         }
     };
-    let id = u64::from(entity.id.slot) << 16 | u64::from(entity.id.generation);
-    Placed { id, shape, orientation, position: entity.position }
+    Placed { id: number_of(entity.id), shape, orientation, position: entity.position }
 }

@@ -23,17 +23,28 @@ impl MapBuilder {
     /// Adds a box brush.
     #[must_use]
     pub fn block(self, min: [i32; 3], max: [i32; 3]) -> Self {
+        self.block_of("plain", min, max)
+    }
+
+    /// Adds a box of water.
+    #[must_use]
+    pub fn water(self, min: [i32; 3], max: [i32; 3]) -> Self {
+        self.block_of("*water", min, max)
+    }
+
+    fn block_of(self, texture: &str, min: [i32; 3], max: [i32; 3]) -> Self {
         let (a, b) = (IVec3::from(min), IVec3::from(max));
         let face = |at: IVec3, first: IVec3, second: IVec3| [at, at + first, at + second];
         let (x, y, z) = (IVec3::X, IVec3::Y, IVec3::Z);
-        self.brush(&[
+        let planes = [
             face(b, y, z),
             face(a, z, y),
             face(b, z, x),
             face(a, x, z),
             face(b, x, y),
             face(a, y, x),
-        ])
+        ];
+        self.brush_of(texture, &planes)
     }
 
     /// Adds a ramp that rises along +X from the floor of the box to its top.
@@ -59,14 +70,18 @@ impl MapBuilder {
     /// Adds a brush by its planes. Each is given by three points such that
     /// `(second − first) × (third − first)` points outward.
     #[must_use]
-    pub fn brush(mut self, planes: &[[IVec3; 3]]) -> Self {
+    pub fn brush(self, planes: &[[IVec3; 3]]) -> Self {
+        self.brush_of("plain", planes)
+    }
+
+    fn brush_of(mut self, texture: &str, planes: &[[IVec3; 3]]) -> Self {
         self.brushes.push_str("{\n");
         for [first, second, third] in planes {
             // Quake winds its points clockwise from outside.
             for point in [first, third, second] {
                 let _ = write!(self.brushes, "( {} {} {} ) ", point.x, point.y, point.z);
             }
-            self.brushes.push_str("plain 0 0 0 1 1\n");
+            let _ = writeln!(self.brushes, "{texture} 0 0 0 1 1");
         }
         self.brushes.push_str("}\n");
         self

@@ -105,10 +105,7 @@ impl<G: Game> Visited<G> {
         let ways = self.passages.judge(&state, world.relocations());
         let is_clean = ways.tunnelled.is_empty() && ways.misplaced.is_empty();
         assert!(is_clean, "tick {tick}: {ways:?}");
-        let mut overlaps = self.judge.judge(&state);
-        // In its pocket a mover passes through the map.
-        let in_pocket = world.pockets();
-        overlaps.retain(|it| in_pocket.is_empty() || !self.judge.is_of_mover_and_map(it));
+        let overlaps = self.judge.judge_match(world);
         assert!(overlaps.is_empty(), "tick {tick}: {overlaps:?}");
         let replaced = |event: &Event| matches!(event, Event::Replaced { .. });
         assert!(

@@ -4,12 +4,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use obsp::model::shipped;
+use glam::DVec3;
 use obsp_game::arena::Arena;
 use obsp_game::{Match, RunningMatch};
-use obsp_sim::{Buttons, Config, Kind, PlayerKind};
-use tests::harness::{Random, Wanderer, compile, crowd_shapes, foreign_map, own_map, placed};
-use tests::oracle::bodies::{Audit, Overlap, Placed};
+use obsp_sim::{Buttons, Config, EntityState, Kind, PlayerKind, State};
+use tests::harness::{
+    ExactJudge, Random, Wanderer, compile, drawn_number, foreign_map, number_of, own_map,
+};
+use tests::oracle::bodies::Overlap;
 use tests::oracle::map_text;
 
 /// Ticks of a long match: 100 seconds.
@@ -25,14 +27,13 @@ const OBJECTS: u32 = 300;
 type Shots = Option<usize>;
 
 fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots) {
-    let models = shipped();
     let text = std::fs::read(map).expect("the map's source");
-    let entities = map_text::parse(&String::from_utf8_lossy(&text));
-    let entities = entities.unwrap_or_else(|e| panic!("{}: {e}", map.display()));
-    let mut audit = Audit::new(&entities, crowd_shapes(&models));
+    let text = String::from_utf8_lossy(&text);
     let config = Config { tick_rate: 60, seed, objects: OBJECTS, max_players: PLAYERS };
     let compiled = Arc::new(compile(map));
     let mut game = Match::new(Arena, compiled, config).expect("a match can be set up");
+    let names = game.world().model_names().to_vec();
+    let mut judge = ExactJudge::new(&text, &names);
     let mut crowd: Vec<Wanderer> = (0..PLAYERS)
         .map(|i| {
             let id = game.join_as(PlayerKind::Box).expect("there is room for the player");
@@ -40,14 +41,18 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
         })
         .collect();
 
-    // Nothing meets the pictures of items.
-    let is_judged = |entity: &&obsp_sim::EntityState| entity.traits.is_solid();
+    // Movers of the map and pictures of items are no props.
+    let is_prop = |entity: &&EntityState| match entity.kind {
+        Kind::Prop { model } => {
+            entity.traits.is_solid() && drawn_number(&names[usize::from(model.0)]).is_none()
+        }
+        _ => false,
+    };
+    let props = |state: &State| state.entities.iter().filter(is_prop).count();
     let mut random = Random::new(seed);
     let start = game.world().state();
-    let props = |state: &obsp_sim::State| {
-        state.entities.iter().filter(|e| matches!(e.kind, Kind::Prop { .. })).count()
-    };
     // A map may be too small for the last few of the scattered props.
+    let entities = map_text::parse(&text).expect("the map can be read");
     let drawn = entities.iter().filter(|e| e.get("classname") == Some("prop")).count();
     let scattered = props(&start).saturating_sub(drawn);
     assert!(scattered >= OBJECTS as usize * 85 / 100, "{scattered} scattered, {drawn} drawn props");
@@ -55,8 +60,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
     let mut before = start.clone();
     for tick in 0..=ticks {
         let state = game.world().state();
-        let things: Vec<Placed> = state.entities.iter().filter(is_judged).map(placed).collect();
-        let overlaps = audit.judge(&things);
+        let overlaps = judge.judge_match(game.world());
         if !overlaps.is_empty() {
             let involves = |overlap: &Overlap, id| match *overlap {
                 Overlap::Bodies(a, b) => a == id || b == id,
@@ -65,7 +69,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
             let involved: Vec<_> = state
                 .entities
                 .iter()
-                .filter(|e| overlaps.iter().any(|o| involves(o, placed(e).id)))
+                .filter(|e| overlaps.iter().any(|o| involves(o, number_of(e.id))))
                 .collect();
             panic!("{}, seed {seed}, tick {tick}: {overlaps:?}: {involved:#?}", map.display());
         }
@@ -86,7 +90,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
     let shoved = start
         .entities
         .iter()
-        .filter(|old| matches!(old.kind, Kind::Prop { .. }))
+        .filter(is_prop)
         .filter(|old| {
             before
                 .entities
@@ -107,8 +111,64 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
         assert!(counters.emergency_replacements == 0, "{counters:?}");
         return;
     }
-    // A player who waited for a free spawn point must have found one by now.
-    assert_eq!(before.entities.len(), props(&start) + usize::from(PLAYERS), "an entity is missing");
+    // A player who waited for a free spawn point must have found one by now. What burns or crushes
+    // players may have killed one a moment ago.
+    let is_there = |id| before.entities.iter().any(|entity| entity.id == id);
+    for player in crowd.iter().map(Wanderer::id) {
+        let is_dead = game.vitals(player).is_some_and(|vitals| vitals.health == 0);
+        assert!(is_there(player) || is_dead, "{player:?} is missing");
+    }
+    assert_eq!(counters.limbo, 0, "{counters:?}");
+    assert_eq!(props(&before), props(&start), "a prop is missing");
+}
+
+/// The judge of the tests below is not blind. In each mover of the arena it sees a player and a
+/// prop, and it sees both of them in each other and in the floor.
+#[test]
+fn the_judge_sees_what_is_in_a_mover_or_in_the_map() {
+    let path = own_map("arena.map");
+    let text = std::fs::read_to_string(&path).expect("the map's source");
+    let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 1 };
+    let mut game = Match::new(Arena, Arc::new(compile(&path)), config).expect("it can be played");
+    let player = game.join_as(PlayerKind::Box).expect("there is room for the player");
+    let names = game.world().model_names().to_vec();
+    let mut judge = ExactJudge::new(&text, &names);
+    let start = game.world().state();
+    assert_eq!(judge.judge_match(game.world()), []);
+    let mover = |entity: &&EntityState| match entity.kind {
+        Kind::Prop { model } => drawn_number(&names[usize::from(model.0)]).is_some(),
+        _ => false,
+    };
+    let prop = start.entities.iter().find(|entity| {
+        let is_prop = matches!(entity.kind, Kind::Prop { .. }) && entity.traits.is_solid();
+        is_prop && !mover(entity)
+    });
+    let prop = prop.expect("the arena has props").id;
+    let mut found = |moved, place| {
+        let mut state = start.clone();
+        let own = state.entities.iter_mut().find(|entity| entity.id == moved);
+        own.expect("it is in the arena").position = place;
+        judge.judge(&state)
+    };
+    let movers: Vec<&EntityState> = start.entities.iter().filter(mover).collect();
+    assert!(movers.len() >= 6, "{} movers", movers.len());
+    for id in [player, prop] {
+        for mover in &movers {
+            let met = found(id, mover.position);
+            let [a, b] = [number_of(id), number_of(mover.id)];
+            let met = met.iter().any(
+                |it| matches!(*it, Overlap::Bodies(c, d) if [c, d] == [a, b] || [d, c] == [a, b]),
+            );
+            assert!(met, "{id:?} in {mover:?}");
+        }
+        let own = start.entities.iter().find(|entity| entity.id == id).expect("it is there");
+        let met = found(id, own.position - DVec3::Z * 40.0);
+        let in_floor = |it: &Overlap| matches!(it, Overlap::Brush(a, _) if *a == number_of(id));
+        assert!(met.iter().any(in_floor), "{id:?}: {met:?}");
+    }
+    let place = start.entities.iter().find(|entity| entity.id == prop).map(|it| it.position);
+    let met = found(player, place.expect("the prop is there"));
+    assert!(met.iter().any(|it| matches!(it, Overlap::Bodies(..))), "{met:?}");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use obsp_sim::{EntityState, Kind, ModelId, World};
 use serde::Serialize;
 
 /// Writes the poses and velocities of all entities to a file: a JSON object on a line of its own
-/// for each dumped tick. With the models that `server models` writes, anybody can audit the match.
+/// for each dumped tick. With the models that `server models` writes and the map's text, anybody can
+/// audit the match: the text has the brushes of the models whose names begin with `*`.
 #[derive(Debug)]
 pub struct Dump {
     file: BufWriter<File>,
@@ -27,6 +28,8 @@ struct Entry<'a> {
     /// Slot and generation.
     id: [u16; 2],
     kind: &'static str,
+    /// Whether it has a body. Pictures such as those of items have none, and meet nothing.
+    solid: bool,
     #[serde(flatten)]
     form: Form<'a>,
     position: [f64; 3],
@@ -87,6 +90,7 @@ fn entry<'a>(world: &'a World, entity: &EntityState) -> Entry<'a> {
     Entry {
         id: [entity.id.slot, entity.id.generation],
         kind,
+        solid: entity.traits.is_solid(),
         form,
         position: entity.position.to_array(),
         quaternion: orientation.to_array(),

@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 use obsp::entity_check::{EntityFault, KnownClasses};
 use obsp::model::{BodyKind, Model};
 use obsp_game::AnyGame;
-use obsp_sim::{EntityId, EntityState, Kind, State, SweptShape, World};
+use obsp_sim::{EntityId, EntityState, Kind, State, Submersion, SweptShape, World};
 use serde::Serialize;
 
 /// The events by which the items of [`obsp_game::quake`] tell that a player has taken one.
@@ -28,7 +28,7 @@ const RIDE_PAUSE: f64 = 0.5;
 const BELOW: f64 = 1.0;
 
 /// What the entities of the map did. The fields have the names of the JSON.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Played {
     /// Kinematic bodies that took part, such as doors, lifts, buttons and trains.
     pub movers: usize,
@@ -40,6 +40,8 @@ pub struct Played {
     pub blocked_movers: u64,
     /// Items that players took.
     pub items_taken: u64,
+    /// Seconds for which players swam, summed over the players.
+    pub swum_seconds: f64,
     /// Classes of the map's entities that nobody handles.
     pub unknown_classes: usize,
 }
@@ -49,12 +51,13 @@ impl fmt::Display for Played {
         write!(
             f,
             "{} movers, which moved {} times, carried {} rides and were held up {} times; \
-             {} items taken; {} unknown classes",
+             {} items taken; players swam for {:.1} s; {} unknown classes",
             self.movers,
             self.mover_moves,
             self.rides,
             self.blocked_movers,
             self.items_taken,
+            self.swum_seconds,
             self.unknown_classes
         )
     }
@@ -68,6 +71,8 @@ pub(super) struct PlayedWatch {
     movers: BTreeMap<EntityId, Mover>,
     /// The tick in which each player was last on a moving mover.
     riders: BTreeMap<EntityId, u64>,
+    /// The ticks in which players swam, summed over the players.
+    swum: u64,
     counted: Played,
 }
 
@@ -97,6 +102,7 @@ impl PlayedWatch {
             kinematic: models.iter().map(|model| model.kind() == BodyKind::Kinematic).collect(),
             movers: BTreeMap::new(),
             riders: BTreeMap::new(),
+            swum: 0,
             counted: Played { unknown_classes, ..Played::default() },
         }
     }
@@ -140,6 +146,9 @@ impl PlayedWatch {
         }
         let pause = u64::from(world.ticks_in(RIDE_PAUSE));
         for player in state.entities.iter().filter(|entity| entity.kind.is_player()) {
+            let swims = world.submersion(player.id).is_some_and(Submersion::swims);
+            // The state before the first tick took no time.
+            self.swum += u64::from(swims && state.tick > 0);
             if !self.carrier(world, player).is_some_and(|mover| self.moves(mover)) {
                 continue;
             }
@@ -180,10 +189,12 @@ impl PlayedWatch {
         })
     }
 
-    /// What was counted. `events` are the events of the game by their names.
-    pub(super) fn conclude(&self, events: &BTreeMap<String, u64>) -> Played {
+    /// What was counted in a world of `tick_rate` ticks a second. `events` are the events of the game
+    /// by their names.
+    pub(super) fn conclude(&self, events: &BTreeMap<String, u64>, tick_rate: u32) -> Played {
         let taken = TAKEN.iter().filter_map(|name| events.get(*name));
-        Played { items_taken: taken.sum(), ..self.counted }
+        let swum_seconds = self.swum as f64 / f64::from(tick_rate);
+        Played { items_taken: taken.sum(), swum_seconds, ..self.counted }
     }
 }
 

@@ -12,7 +12,8 @@ use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, RunningMatch, Schema};
 use obsp_sim::audit::{Audit, Misplaced, Passages, Tunnelled};
 use obsp_sim::{
-    Clock, Command, Config, EntityId, EntityState, Kind, PlayerKind, SetupError, State, World,
+    Clock, Command, Config, Depth, EntityId, EntityState, Kind, PlayerKind, SetupError, State,
+    World,
 };
 use thiserror::Error;
 
@@ -173,7 +174,10 @@ impl Soak {
             let scripted = script.next_command();
             let errand = errands.next_command(world, &state, played, (*id, scripted));
             let struggles = struggle.next_command(stuck, *id, tick_rate);
-            (*id, struggles.or(errand).unwrap_or(scripted))
+            let command = struggles.or(errand).unwrap_or(scripted);
+            // Without air, all players would soon be dead.
+            let depth = world.submersion(*id).map(|submersion| submersion.depth);
+            (*id, if depth == Some(Depth::Eyes) { command.swimming_up() } else { command })
         };
         self.players.iter_mut().map(next).collect()
     }
@@ -233,7 +237,7 @@ impl Soak {
             digest: format!("{:016x}", self.simulation.digest()),
             cascade: cascade(counters),
             time_of_impact: time_of_impact(counters),
-            played: judges.played.conclude(&self.outcome.events),
+            played: judges.played.conclude(&self.outcome.events, options.tick_rate),
             outcome: self.outcome,
             recorded,
             warnings: world.warnings().iter().map(ToString::to_string).collect(),
