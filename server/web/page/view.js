@@ -3,6 +3,7 @@
 import { nearest } from "../camera/nearest.js";
 import { Frame } from "../draw/frame.js";
 import { freeOf } from "../hud/free.js";
+import { liquidAt } from "../match/liquids.js";
 import { fetchScene } from "../match/scene.js";
 
 /** The view of a match. */

@@ -13,7 +13,7 @@ use crate::oracle::map_text::{self, Entity};
 /// The number of a part is in these bits of [`Placed::id`] and above.
 const PART: u32 = 32;
 
-/// What a thing of a match consists of.
+/// The shape of a thing of a match.
 #[derive(Clone, Debug)]
 pub enum Form {
     /// A body of one shape.

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use obsp::Map;
 use obsp::model::shipped;
+use obsp_game::AnyGame;
+use obsp_game::arena::Arena;
 use tests::harness::{ServerProcess, own_map};
 
 use super::{compile_example, run};
@@ -30,8 +32,15 @@ fn a_program_in_c_is_given_the_level_of_the_match() {
     assert_eq!(next(), "players 32 wide, 56 high, 36 crouched");
     let walls = format!("walls of {} triangles, ", triangles(world.polygons()));
     assert!(next().starts_with(&walls), "not {walls}: {said}");
-    for (id, model) in shipped().iter().enumerate() {
-        let kind = if model.is_missile() { "missile" } else { "dynamic" };
+    // The models of the map's items and movers follow the shipped ones.
+    let models = AnyGame::models(&Arena, &world);
+    assert!(models.len() > shipped().len(), "the arena has items and movers");
+    for (id, model) in models.iter().enumerate() {
+        let kind = match (model.is_missile(), model.is_kinematic()) {
+            (true, _) => "missile",
+            (_, true) => "kinematic",
+            _ => "dynamic",
+        };
         let (hulls, surface) = (model.parts(), triangles(model.polygons()));
         let corners = hulls.iter().map(|hull| hull.vertices().len()).max().unwrap();
         let expected = format!(

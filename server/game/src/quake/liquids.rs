@@ -1,4 +1,4 @@
-//! What liquids do to players: they drown after twelve seconds, and slime and lava burn them, with
+//! The harm of liquids: players drown after twelve seconds, and slime and lava burn them, with
 //! the numbers of Quake (`WaterMove` of its game code).
 
 use obsp::LiquidKind;

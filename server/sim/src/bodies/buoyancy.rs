@@ -25,17 +25,17 @@ pub(crate) fn set(map: &Map, shapes: &Shapes, entities: &mut Entities, seconds: 
         return;
     }
     for entity in entities.iter_mut() {
-        let way = sleep::surface_speed(entity, shapes);
+        let floats = entity.mobility() == Mobility::Dynamic && entity.has_dynamics();
+        let speed = floats.then(|| sleep::surface_speed(entity, shapes));
+        // The force of the last tick must not count among the others of this tick.
         entity.record.buoyancy = None;
-        entity.record.buoyancy = of(map, &shapes[entity.shape], entity, way, seconds);
+        entity.record.buoyancy =
+            speed.and_then(|speed| of(map, &shapes[entity.shape], entity, speed, seconds));
     }
 }
 
 /// The buoyancy of a body whose surface moves at `speed`; `None` for a body in no liquid.
 fn of(map: &Map, shape: &Shape, entity: &Entity, speed: f64, seconds: f64) -> Option<Buoyancy> {
-    if entity.mobility() != Mobility::Dynamic || !entity.has_dynamics() {
-        return None;
-    }
     let seconds = seconds * f64::from(entity.record.pace.ticks());
     let placement = entity.placement()?;
     let way = speed * seconds;

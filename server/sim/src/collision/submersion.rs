@@ -21,7 +21,7 @@ pub(crate) struct Submersion {
 }
 
 impl Submersion {
-    /// What a body of `shape` at `pose` has in `volume`.
+    /// The part of a body of `shape` at `pose` that is in `volume`.
     pub(crate) fn new(shape: &Shape, pose: &Pose, volume: &ConvexSolid) -> Self {
         let rotation = pose.rotation();
         // Relative to the body, so that a place far from the origin costs no digits.
@@ -51,13 +51,13 @@ struct Face {
     is_cut: bool,
 }
 
-/// What is left of a convex part.
+/// The rest of a convex part that was cut.
 struct Piece {
     faces: Vec<Face>,
 }
 
 impl Piece {
-    /// What is left of a turned part behind `planes`; `None` if one of them cuts all of it off.
+    /// The rest of a turned part behind `planes`; `None` if one of them cuts all of it off.
     fn within(part: &ConvexSolid, rotation: DMat3, planes: &[Plane]) -> Option<Self> {
         let vertices: Vec<DVec3> = part.vertices().iter().map(|&v| rotation * v).collect();
         let is_outside = |plane: &Plane| {

@@ -10,7 +10,7 @@ pub(crate) struct Surface {
     triangles: Vec<[DVec3; 3]>,
 }
 
-/// What is below a level.
+/// The part of a surface that is below a level.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Below {
     /// Cubic units.
@@ -39,7 +39,7 @@ impl Surface {
         [heights().fold(f64::MAX, f64::min), heights().fold(f64::MIN, f64::max)]
     }
 
-    /// What is below `level` of the turned body whose centre of mass is at `height`.
+    /// The part that is below `level` of the turned body whose centre of mass is at `height`.
     pub(crate) fn below(&self, turn: DQuat, height: f64, level: f64) -> Below {
         let mut sum = Below::default();
         for [a, b, c] in self.heights(turn) {

@@ -1,4 +1,4 @@
-//! What the entities of a map did in a soak. A map may be played without a fault and still play
+//! The deeds of a map's entities in a soak. A map may be played without a fault and still play
 //! nothing: no lift rises, no door opens, and nobody finds anything. These figures tell that.
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ const RIDE_PAUSE: f64 = 0.5;
 /// Distance below a player's feet, in units, at which a mover carries the player.
 const BELOW: f64 = 1.0;
 
-/// What the entities of the map did. The fields have the names of the JSON.
+/// The deeds of the map's entities. The fields have the names of the JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Played {
     /// Kinematic bodies that took part, such as doors, lifts, buttons and trains.
@@ -189,7 +189,7 @@ impl PlayedWatch {
         })
     }
 
-    /// What was counted in a world of `tick_rate` ticks a second. `events` are the events of the game
+    /// The counts of a world of `tick_rate` ticks a second. `events` are the events of the game
     /// by their names.
     pub(super) fn conclude(&self, events: &BTreeMap<String, u64>, tick_rate: u32) -> Played {
         let taken = TAKEN.iter().filter_map(|name| events.get(*name));

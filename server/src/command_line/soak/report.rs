@@ -65,7 +65,7 @@ pub struct Report {
     pub cascade: Vec<CascadeStage>,
     /// Searches for the time of impact.
     pub time_of_impact: TimeOfImpact,
-    /// What the entities of the map did.
+    /// The deeds of the map's entities.
     #[serde(flatten)]
     pub played: Played,
     /// The events, values and scores that the game sent its players.

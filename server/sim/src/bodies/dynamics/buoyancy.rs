@@ -1,4 +1,4 @@
-//! What liquids do to a body: they lift it by the weight of what it displaces, and brake it.
+//! The effect of liquids on a body: they lift it by the weight of what it displaces, and brake it.
 
 use glam::DVec3;
 use obsp::LiquidKind;
