@@ -129,9 +129,10 @@ async fn a_collector_is_told_of_joins_map_transfers_and_ticks() {
     assert_eq!(refused.status.as_ref().unwrap().message, "full");
     let attribute = |name| joined.attributes.iter().any(|attribute| attribute.key == name);
     assert!(attribute("arena.slot") && attribute("client.address"), "{joined:?}");
-    let [transfer] = &collector.named("map transfer")[..] else {
-        panic!("there is not exactly one map transfer")
-    };
+    // The map is followed by the game's data, which has the models of the map's items.
+    let transfers = collector.named("map transfer");
+    let [transfer, data] = &transfers[..] else { panic!("{transfers:?}") };
+    assert_eq!(data.parent_span_id, joined.span_id);
     assert_eq!(transfer.parent_span_id, joined.span_id);
     assert_eq!(transfer.trace_id, joined.trace_id);
     assert!(transfer.start_time_unix_nano >= joined.start_time_unix_nano);
