@@ -124,9 +124,13 @@ mod tests {
         compiled(&block([-512, -512, -16], [512, 512, 0]), [200, 0, 40], "")
     }
 
+    fn slab() -> Arc<[Model]> {
+        let slab = Model::cuboid("slab", DVec3::new(32.0, 32.0, 8.0)).unwrap();
+        [slab.as_kinematic()].into()
+    }
+
     fn world() -> (World, EntityId) {
-        let slab = Model::cuboid("slab", DVec3::new(32.0, 32.0, 8.0)).unwrap().as_kinematic();
-        let mut world = World::new(floor(), [slab].into(), Config::default()).unwrap();
+        let mut world = World::new(floor(), slab(), Config::default()).unwrap();
         let model = world.model("slab").unwrap();
         let id = world.spawn_body(model, AT, DQuat::IDENTITY).unwrap();
         (world, id)
@@ -183,6 +187,14 @@ mod tests {
         assert_ne!(world.digest(), digest, "the delay is part of the digest");
         world.step(&[]);
         assert_eq!(world.linear_move(id), Some(by));
+        let mut loaded = World::load(Arc::clone(world.map()), slab(), &world.save()).unwrap();
+        assert_eq!(loaded.linear_move(id), Some(by));
+        for _ in 0..40 {
+            world.step(&[]);
+            loaded.step(&[]);
+            assert_eq!(loaded.digest(), world.digest());
+        }
+        assert!((height(&loaded, id) - 30.0).abs() < 1e-9);
     }
 
     #[test]

@@ -165,8 +165,7 @@ impl World {
     }
 
     /// Sets the velocities of an entity: units per second, and radians per second about the
-    /// world's axes. A speed of more than 4,500 units per second is reduced to that. Players on
-    /// foot do not turn.
+    /// world's axes. A speed is at most 4,500 units per second. Players on foot do not turn.
     ///
     /// A kinematic body keeps its velocities; a [`World::move_linear`] ends. It pushes and carries
     /// what it meets, and stands still while that cannot give way.

@@ -20,7 +20,7 @@ const LAVA: f64 = 0.022;
 /// that it displaces and each kilogram that it weighs. A body that floats displaces its own mass.
 const DRAG: f64 = 3.0;
 
-/// Such drag grows by this for each of its radii that the body goes per second, and for each radian
+/// The drag grows by this for each of its radii that the body goes per second, and for each radian
 /// that it turns per second.
 const FAST_DRAG: f64 = 0.5;
 

@@ -158,7 +158,7 @@ fn a_swimmer_hops_onto_a_brink_that_is_not_too_high() {
         let low = block([-20, -256, 48], [512, 256, 64]);
         assert_eq!(time_to_hop(&pool(-16, &low), tick_rate, 0.0), None, "{tick_rate}");
     }
-    // Who only looks at the brink stays in the water.
+    // A player who only looks at the brink stays in the water.
     let mut world = world(&pool(-16, ""), 60);
     let id = world.join_at(DVec3::new(-17.0, 0.0, -40.0));
     world.run(3.0, &[]);
