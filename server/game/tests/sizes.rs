@@ -55,7 +55,7 @@ fn walks_to(game: &mut Match<Arena>, buttons: Buttons) -> f64 {
     let mut farthest = f64::NEG_INFINITY;
     for _ in 0..240 {
         game.step(&[(player, ahead)]);
-        assert_eq!(audit.check(&game.world().state()), []);
+        assert_eq!(audit.check_match(game.world()), []);
         let at = game.world().entity(player).expect("the entity is in the world").position;
         farthest = farthest.max(at.x);
     }

@@ -238,7 +238,7 @@ impl Play {
                 self.plot.pad = Some(*pad);
             }
         }
-        let overlaps = self.audit.check(&self.game.world().state());
+        let overlaps = self.audit.check_match(self.game.world());
         self.overlaps += u64::from(!overlaps.is_empty());
     }
 }

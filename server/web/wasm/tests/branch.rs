@@ -64,7 +64,7 @@ fn a_body_that_is_removed_is_gone_and_nothing_overlaps() {
         for tick in (BEGIN..END).step_by(10) {
             let branch = replay.show_branch(tick).unwrap();
             assert!(place(branch, id).is_none(), "{id:?} is there at tick {tick}");
-            let found = audit.check(&branch.world().state());
+            let found = audit.check_match(branch.world());
             assert!(found.is_empty(), "{id:?} removed, tick {tick}: {found:?}");
         }
         // The recorded match is unchanged.
