@@ -89,7 +89,7 @@ async fn costs_only_its_sender(name: &str, packet: impl Fn(u64) -> Vec<u8> + Sen
         assert_eq!(metric(&running, FLOODING).await, 1.0, "{closed:?}");
         assert_eq!(metric(&running, LIMIT).await, 1.0, "another limit was hit");
     }
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn ids_beyond_the_limit_end_the_connection() {
     let closed = flooded.closed.expect("the server knows its own ids");
     assert!(!closed.by_application && closed.code == 0x0a, "{closed:?}");
     sees_nothing_amiss(&mut good, &running).await;
-    end(running).await;
+    end(running, good).await;
 }
 
 /// Floods challenges from a socket that is not the client's until `is_over`. A packet with an
@@ -203,7 +203,7 @@ async fn a_stranger_is_sent_little(moves: bool) {
     assert!(thrown_out.is_some(), "the flooder is not thrown out");
     assert_eq!(metric(&running, LIMIT).await, 1.0, "another limit was hit");
     assert!(bytes < 1 << 20, "a stranger was sent {bytes} bytes");
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]

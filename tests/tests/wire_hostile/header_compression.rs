@@ -106,7 +106,7 @@ async fn instructions_for_a_dynamic_table_are_not_taken_without_end() {
     for browser in &browsers {
         timeout(HANG, browser.connection.closed()).await.expect("the connection is ended");
     }
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn fields_that_refer_to_a_dynamic_table_are_refused_at_once() {
         assert_eq!(metric(&running, REFUSED).await, (count + 1) as f64, "{section:x?}");
     }
     sees_nothing_amiss(&mut good, &running).await;
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]
@@ -160,5 +160,5 @@ async fn small_sections_that_stand_for_large_ones_cost_little() {
         assert_eq!(metric(&running, REFUSED).await, (count + 1) as f64);
     }
     sees_nothing_amiss(&mut good, &running).await;
-    end(running).await;
+    end(running, good).await;
 }

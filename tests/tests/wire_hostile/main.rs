@@ -47,11 +47,13 @@ impl Server {
 
 fn serve() -> Server {
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    Server { process: ServerProcess::start(&["--map", &map]), memory: None }
+    Server { process: ServerProcess::start(&["--map", &map, "--drain", "0"]), memory: None }
 }
 
-/// Ends the server, and asserts that its memory stayed within bounds.
-async fn end(mut running: Server) {
+/// Ends the server once the honest player has left, and asserts that its memory stayed within bounds.
+/// The server would wait for the answer to its goodbye of a player who stays.
+async fn end(mut running: Server, good: Client) {
+    good.leave().await;
     if cfg!(target_os = "linux") {
         let before = running.memory.expect("the memory before the offence is known");
         let [_, most] = running.process.memory().expect("the memory of the server can be read");
@@ -182,7 +184,7 @@ async fn garbage_and_empty_datagrams_of_a_player_cost_only_their_sender() {
         assert_eq!(metric(&running, MALFORMED).await, f64::from(count));
     }
     sees_nothing_amiss(&mut good, &running).await;
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]
@@ -200,7 +202,7 @@ async fn garbage_from_strangers_is_no_more_than_noise() {
     }
     sees_nothing_amiss(&mut good, &running).await;
     assert_eq!(metric(&running, "game_players").await, 1.0);
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]
@@ -228,7 +230,7 @@ async fn oversized_truncated_and_late_messages_end_the_session() {
     offender.is_dropped().await;
     assert_eq!(metric(&running, MALFORMED).await, 1.0);
     sees_nothing_amiss(&mut good, &running).await;
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]
@@ -244,8 +246,7 @@ async fn a_stream_that_never_finishes_is_cut_off() {
     sees_nothing_amiss(&mut good, &running).await;
     timeout(HANG, async { tokio::join!(half.closed(), mute.closed()) }).await.unwrap();
     assert_eq!(metric(&running, "game_refusals_total{reason=\"no_hello\"}").await, 2.0);
-    drop(good);
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]
@@ -278,7 +279,7 @@ async fn streams_that_are_filled_and_never_finished_hold_next_to_nothing() {
     assert!(taken < 8 * MEGABYTE / 2, "{taken} bytes");
     sees_nothing_amiss(&mut good, &running).await;
     drop(offenders);
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]
@@ -295,8 +296,7 @@ async fn a_map_stream_that_asks_for_something_else_is_reset_and_the_session_goes
     assert!(answer.is_err(), "{answer:?}");
     timeout(HANG, offender.connection.read_datagram()).await.unwrap().unwrap();
     assert_eq!(metric(&running, "game_maps_sent_total").await, before);
-    drop(good);
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]
@@ -309,7 +309,7 @@ async fn a_client_that_acknowledges_the_future_is_dropped() {
     offender.is_dropped().await;
     assert_eq!(metric(&running, MALFORMED).await, 1.0);
     sees_nothing_amiss(&mut good, &running).await;
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]
@@ -343,7 +343,7 @@ async fn a_client_that_never_acknowledges_gets_no_more_than_the_budget() {
         () = plays => unreachable!("this player never stops"),
     }
     assert_eq!(metric(&running, "game_disconnects_total{reason=\"timed_out\"}").await, 1.0);
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]
@@ -382,7 +382,7 @@ async fn claiming_every_tick_twice_gains_nothing() {
     );
     assert!(accepted <= 2.0 * ticks + TO_COME, "{accepted} commands are accepted in {ticks} ticks");
     assert_eq!(metric(&running, "game_players").await, 2.0);
-    end(running).await;
+    end(running, good).await;
 }
 
 #[tokio::test]
@@ -423,7 +423,7 @@ async fn ten_thousand_half_open_attempts_are_asked_to_prove_their_address() {
     // A client that can be reached can still join.
     let late = PlayerName::new("late").unwrap();
     connector(&running).join(&late, MapHash::ANY).await.unwrap().leave().await;
-    end(running).await;
+    end(running, good).await;
 }
 
 /// An address whose datagrams reach the server, and to which no answer comes back.
