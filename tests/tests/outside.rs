@@ -2,22 +2,40 @@
 //! and changes nothing in them. It has tests of its own, which compile and play it. Another is
 //! written by `server new-game`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tests::harness::program;
 
+/// A cargo command for the package of this folder, which finds its dependencies compiled.
+///
+/// They were compiled for the tests that run, with the versions of the workspace. A package of its
+/// own uses the same artefacts if its profile is the same, so it gets the workspace's.
+fn cargo(subcommand: &str, package: &Path) -> Command {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).expect("it is there");
+    let manifest: toml::Table = manifest.parse().expect("cargo read it");
+    let profile = toml::Table::from_iter([("profile".into(), manifest["profile"].clone())]);
+    let config = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("profile.toml");
+    // Both tests write the same text, so neither reads half of it after the rename.
+    let own = config.with_extension(subcommand);
+    std::fs::write(&own, profile.to_string()).expect("there is room for a file");
+    std::fs::rename(own, &config).expect("a file can be renamed");
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo
+        .args([subcommand, "--config"])
+        .arg(config)
+        .arg("--manifest-path")
+        .arg(package.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(root.join("target"));
+    cargo
+}
+
 #[test]
 fn a_weapon_and_a_body_from_outside_of_the_workspace_are_played() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let run = Command::new(cargo)
-        .args(["test", "--locked", "--manifest-path"])
-        .arg(root.join("tests/outside/gravity_gun/Cargo.toml"))
-        .arg("--target-dir")
-        .arg(root.join("target/outside"))
-        .output()
-        .expect("cargo runs");
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("outside/gravity_gun");
+    let run = cargo("test", &package).arg("--locked").output().expect("cargo runs");
     let told = [run.stdout, run.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     assert!(run.status.success(), "{}\n{}", told[0], told[1]);
     assert!(told[0].contains("2 passed"), "the game's own two tests must pass: {}", told[0]);
@@ -35,15 +53,11 @@ fn a_new_game_is_written_built_without_a_network_and_played() {
         .output()
         .expect("the server runs");
     assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let run = Command::new(cargo)
-        .args(["run", "--offline", "--manifest-path"])
-        .arg(parent.join("my-game/Cargo.toml"))
-        .arg("--target-dir")
-        .arg(root.join("target/outside"))
-        // Of the libraries, a test needs no fast ones.
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
-        .args(["--", "--soak", "1200", "--json"])
+    let package = parent.join("my-game");
+    // Newer versions of the dependencies would be compiled first.
+    std::fs::copy(root.join("Cargo.lock"), package.join("Cargo.lock")).expect("it is there");
+    let run = cargo("run", &package)
+        .args(["--offline", "--", "--soak", "1200", "--json"])
         .output()
         .expect("cargo runs");
     let told = [run.stdout, run.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
