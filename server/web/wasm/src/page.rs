@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use obsp_game::AnyGame;
 use obsp_proto::control::PlayerName;
 use obsp_recording::{Recording, Said};
 
@@ -50,8 +51,8 @@ impl Page {
         }
     }
 
-    /// Sets up the recorded match on the map that is the input.
-    pub fn open_map(&mut self) -> bool {
+    /// Sets up the recorded match of `game` on the map that is the input.
+    pub fn open_map(&mut self, game: &dyn AnyGame) -> bool {
         let bytes = std::mem::take(&mut self.input);
         let Some(recording) = &self.recording else {
             return self.failed("no recording is open");
@@ -65,7 +66,7 @@ impl Page {
             let name = &header.map_name;
             return self.failed(&format!("the recording was made on another version of {name}"));
         }
-        match Replay::new(recording.clone(), map.into()) {
+        match Replay::new(recording.clone(), map.into(), game) {
             Ok(replay) => self.replay = Some(replay),
             Err(error) => return self.failed(&format!("the match cannot be played: {error}")),
         }
