@@ -22,6 +22,7 @@ const AUDIT_INTERVAL: u64 = 60;
 pub struct Replay {
     recording: Recording,
     map: Arc<obsp::Map>,
+    /// The game with the recorded `game.toml`.
     game: Arc<dyn AnyGame>,
     /// The match as far as it has been verified; `None` before it begins.
     verifying: Option<Verifying>,
@@ -62,14 +63,6 @@ impl Replay {
         map: Arc<obsp::Map>,
         game: &dyn AnyGame,
     ) -> Result<Self, String> {
-        let (recorded, played) = (&recording.header().game, game.game_name());
-        if recorded != played {
-            return Err(format!(
-                "it is of the game {recorded}, but the module of this page has the rules of \
-                 {played}; open it on the page of a server that serves the module of {recorded} \
-                 (--replay-module), or run it again with the program of {recorded} (--replay)"
-            ));
-        }
         let game = game.with_file(recording.game_file());
         let first = recording.keyframe(0).map_err(|error| error.to_string())?;
         let shown = Playback::at(&recording, &first, Arc::clone(&map), &*game);
@@ -77,7 +70,19 @@ impl Replay {
         let next = recording.ticks_after(0).map_err(|error| error.to_string())?;
         let (verifying, kept, branch) = (None, Kept::default(), None);
         let (search, heat, broken) = (None, None, None);
-        Ok(Self { recording, map, game, verifying, shown, next, kept, branch, search, heat, broken })
+        Ok(Self {
+            recording,
+            map,
+            game,
+            verifying,
+            shown,
+            next,
+            kept,
+            branch,
+            search,
+            heat,
+            broken,
+        })
     }
 
     /// Verifies the next `ticks` ticks, as far as there are any. The first call sets the match up

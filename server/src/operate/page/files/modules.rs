@@ -39,10 +39,8 @@ impl Modules {
     pub(super) fn new(file: Option<&Path>) -> Result<Self, StartError> {
         let replay = match file {
             None => Bytes::from_static(REPLAY),
-            Some(path) => read_module(path).map_err(|reason| StartError::ReplayModule {
-                path: path.to_owned(),
-                reason,
-            })?,
+            Some(path) => read_module(path)
+                .map_err(|reason| StartError::ReplayModule { path: path.to_owned(), reason })?,
         };
         Ok(Self { play: Module::new(Bytes::from_static(PLAY)), replay: Module::new(replay) })
     }
