@@ -77,6 +77,14 @@ pub enum StartError {
     /// A name is not valid for a match.
     #[error(transparent)]
     MatchName(#[from] obsp_proto::control::MatchNameError),
+    /// The file of a module for replays cannot be used.
+    #[error("--replay-module {}: {reason}", .path.display())]
+    ReplayModule {
+        /// The path of the file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
     /// Two matches have the same name.
     #[error(
         "two matches are called {0}; choose another name (the first match is always called main)"

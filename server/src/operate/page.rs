@@ -22,6 +22,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Instant;
 
+use axum::Router;
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, StatusCode, header};
@@ -37,6 +38,7 @@ use crate::common::error::{RunError, StartError};
 use crate::common::threads::Threads;
 use crate::matches::telemetry::EventLoop;
 use crate::matches::tick_thread::published::PublishedStates;
+use files::Edition;
 use options::PageOptions;
 use page_state::{AllPages, PageState};
 
@@ -59,17 +61,18 @@ impl FromRequestParts<Arc<AllPages>> for Pages {
 /// The state of handlers that need all matches.
 pub(crate) type All = State<Arc<AllPages>>;
 
-/// The listeners of the pages.
+/// The listeners of the pages, and the page that they serve.
 pub(crate) struct PagePorts {
     operators: TcpListener,
     public: Option<TcpListener>,
+    edition: Arc<Edition>,
 }
 
 impl PagePorts {
     /// Binds the addresses of the options. Sockets that are handed over take their places.
     ///
     /// # Errors
-    /// An address cannot be bound.
+    /// An address cannot be bound, or the file of `--replay-module` is not a module.
     pub(crate) fn bind(
         options: &PageOptions,
         http: Option<TcpListener>,
@@ -85,7 +88,7 @@ impl PagePorts {
             (None, Some(address)) => Some(http::bind(address, "--page")?),
             (None, None) => None,
         };
-        Ok(Self { operators, public })
+        Ok(Self { operators, public, edition: Edition::new(options)? })
     }
 
     /// The address of the operator's pages, and of the public page if there is one.
@@ -105,12 +108,14 @@ impl PagePorts {
         pages: Arc<AllPages>,
         states: Vec<PublishedStates>,
     ) -> Result<(), StartError> {
-        let Self { operators, public } = self;
+        let Self { operators, public, edition } = self;
         if let Some(public) = public {
+            let routes = routes::of(&pages, &edition, Audience::Everybody);
             let pages = Arc::clone(&pages);
-            threads.spawn("public page thread", move || run_public(public, &pages))?;
+            threads.spawn("public page thread", move || run_public(public, routes, &pages))?;
         }
-        threads.spawn("pages thread", move || run(operators, &pages, states))
+        let routes = routes::of(&pages, &edition, Audience::Operators);
+        threads.spawn("pages thread", move || run(operators, routes, &pages, states))
     }
 }
 
@@ -125,13 +130,13 @@ pub(crate) struct PageAddresses {
 /// delay players, and players' traffic does not delay a probe.
 fn run(
     listener: TcpListener,
+    routes: Router,
     state: &Arc<AllPages>,
     states: Vec<PublishedStates>,
 ) -> Result<(), RunError> {
     let game = Arc::clone(&state.first().game);
     let _stops_the_others = game.stop.when_dropped();
     let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
-    let routes = routes::of(state, Audience::Operators);
     let pulse = game.telemetry.registry.pulses.of(EventLoop::Pages);
     let served = runtime.block_on(async {
         tokio::select! {
@@ -156,7 +161,11 @@ async fn record_effects(all: &AllPages, states: Vec<PublishedStates>) {
 
 /// Serves the public page until asked to stop, in a separate thread, so that strangers do not delay
 /// the operator's probes.
-fn run_public(listener: TcpListener, state: &Arc<AllPages>) -> Result<(), RunError> {
+fn run_public(
+    listener: TcpListener,
+    routes: Router,
+    state: &Arc<AllPages>,
+) -> Result<(), RunError> {
     let game = &state.first().game;
     let _stops_the_others = game.stop.when_dropped();
     let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
@@ -164,7 +173,6 @@ fn run_public(listener: TcpListener, state: &Arc<AllPages>) -> Result<(), RunErr
         let listener = tokio::net::TcpListener::from_std(listener).map_err(RunError::Http)?;
         let gatekeeper =
             Gatekeeper::new(Audience::Everybody, game).with_tls(game.endpoint.https.subscribe());
-        let routes = routes::of(state, Audience::Everybody);
         let pulse = game.telemetry.registry.pulses.of(EventLoop::PublicPage);
         tokio::select! {
             () = connections::serve(listener, routes, gatekeeper) => Ok(()),

@@ -1,6 +1,6 @@
 use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use obsp_game::AnyGame;
@@ -64,6 +64,14 @@ impl ServerBuilder {
     #[cfg(feature = "pages")]
     pub fn http(mut self, address: SocketAddr) -> Self {
         self.options.pages.http = address;
+        self
+    }
+
+    /// The file of the module with which the page replays this game, as `server/web/wasm/build
+    /// --game` writes it. Without it, the page replays the arena game alone.
+    #[cfg(feature = "pages")]
+    pub fn replay_module(mut self, file: impl Into<PathBuf>) -> Self {
+        self.options.pages.replay_module = Some(file.into());
         self
     }
 

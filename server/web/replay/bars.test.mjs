@@ -1,8 +1,9 @@
 // Compares the module that plays recordings with the digests that the native server recorded, at
 // every tick, and measures the time of a seek: `node --test`. RECORDINGS names other recordings
-// than the committed one, as RECORDING=MAP, separated by commas. SEEK_LIMIT then is the longest
-// time that a seek may take, before anything is verified and after. It is in milliseconds of CPU
-// time, which equals the time on the clock unless other programs also need the CPU.
+// than the committed one, as RECORDING=MAP, separated by commas, and REPLAY_MODULE the module of
+// their game if that is not the arena game. SEEK_LIMIT then is the longest time that a seek may take,
+// before anything is verified and after. It is in milliseconds of CPU time, which equals the time on
+// the clock unless other programs also need the CPU.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -14,7 +15,8 @@ import { Engine } from "./engine.js";
 const here = (path) => new URL(path, import.meta.url);
 const committed = [here("../../../tests/recordings/arena.obsr"), here("../../../maps/arena.obsp")];
 const named = process.env.RECORDINGS?.split(",").map((pair) => pair.split("="));
-const module = new WebAssembly.Module(brotliDecompressSync(readFileSync(here("../wasm/replay.wasm.br"))));
+const built = process.env.REPLAY_MODULE ?? here("../wasm/replay.wasm.br");
+const module = new WebAssembly.Module(brotliDecompressSync(readFileSync(built)));
 
 /** Ticks that are sought, spread over a recording in an irregular order. */
 const SEEKS = 100;

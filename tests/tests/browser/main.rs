@@ -4,6 +4,8 @@
 mod actions;
 mod below_a_path;
 mod branches;
+#[path = "../../../server/examples/capture_the_flag/rules.rs"]
+mod capture_the_flag;
 mod certificates;
 mod choosing;
 mod chromium;
@@ -21,6 +23,7 @@ mod lines;
 mod marksman;
 mod mouse;
 mod opening;
+mod own_game;
 mod plays;
 mod presence;
 mod reach;

@@ -31,8 +31,7 @@ use tokio::time::timeout;
 #[allow(dead_code, reason = "an example has a `main` of its own")]
 #[path = "../../../server/examples/bowling.rs"]
 mod bowling;
-#[allow(dead_code, reason = "an example has a `main` of its own")]
-#[path = "../../../server/examples/capture_the_flag.rs"]
+#[path = "../../../server/examples/capture_the_flag/rules.rs"]
 mod capture_the_flag;
 #[allow(dead_code, reason = "an example has a `main` of its own")]
 #[path = "../../../server/examples/king_of_the_hill.rs"]

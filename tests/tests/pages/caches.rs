@@ -6,7 +6,7 @@ use tests::harness::pages::{get, get_with};
 use crate::{end, options};
 
 /// The name below which the page asks for its files.
-fn edition(page: &str) -> String {
+pub(crate) fn edition(page: &str) -> String {
     let found = page.split_once("src=\"web/").unwrap().1;
     found.split_once('/').unwrap().0.to_owned()
 }

@@ -7,6 +7,7 @@ mod budgets;
 mod caches;
 mod closed;
 mod headers;
+mod modules;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;

@@ -41,7 +41,7 @@ fn every_option_is_read() {
     let text = "--map m --match duel=w,sumo=s --match king=k --listen [::1]:5 --listen 127.0.0.1:5 --advertise a:9 --http 127.0.0.1:6 --page 0.0.0.0:8443 --allow-origin https://b,* --tick-rate 30 --objects 300 \
                 --seed 9 --sim-threads 3 --sim-budget 60000 --max-players 8 --tanks 3 --duration 90s --snapshot-rate 20 \
                 --client-budget 4000 --rewind 50ms --drain 20s --cert c --key k \
-                --ban ::1,10.0.0.1 --log-format json --state-dir state --record match.obsr --record-keep 20 --record-keep-age 7d --record-keep-bytes 9000000000 --name hall --motd welcome --webhook https://w/ --webhook-key wk --replay-dir replays \
+                --ban ::1,10.0.0.1 --log-format json --state-dir state --record match.obsr --record-keep 20 --record-keep-age 7d --record-keep-bytes 9000000000 --name hall --motd welcome --webhook https://w/ --webhook-key wk --replay-dir replays --replay-module r.wasm.br \
                 --audit-every 60 --otlp http://c:4318 --agones \
                 --agones-port 7 --agones-health 0.5 --agones-empty 20s --agones-reservation 9s \
                 --max-spectators 3 --spectator-rate 15 --spectator-budget 5000 --hang-limit 1m \
@@ -130,6 +130,7 @@ fn every_option_is_read() {
             http: "127.0.0.1:6".parse().unwrap(),
             page: Some("0.0.0.0:8443".parse().unwrap()),
             replay_dir: Some("replays".into()),
+            replay_module: Some("r.wasm.br".into()),
             replay_running: true,
         },
         agones: AgonesOptions {

@@ -46,8 +46,7 @@ impl Content {
     }
 
     /// Content that is already compressed with Brotli, for visitors who take that.
-    pub(super) fn brotli(kind: &'static str, packed: &'static [u8]) -> Self {
-        let packed = Bytes::from_static(packed);
+    pub(super) fn brotli(kind: &'static str, packed: Bytes) -> Self {
         Self { kind, tag: tag(&packed), plain: None, packed: Some(packed), coding: BROTLI }
     }
 

@@ -1,18 +1,23 @@
 //! The files of the web page, compiled into the binary, and the headers of the responses that serve
-//! them.
+//! them. The modules of the simulation are compiled in as well, or one comes from a file.
 
 mod comments;
 mod joined;
+mod modules;
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
+use axum::Extension;
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::content::{BROTLI, Content, Kept, digest, takes};
+use super::content::{Content, Kept, digest};
+use super::options::PageOptions;
+use crate::common::error::StartError;
 use joined::joined;
+use modules::Modules;
 
 /// A file of the browser's page.
 struct File {
@@ -164,20 +169,6 @@ const FILES: &[File] = &files![
     "wire/snapshot.js",
 ];
 
-/// The simulation, compiled by `server/web/wasm/build` for a page that plays in a match and for one
-/// that plays a recording. Both files are compressed with Brotli, which makes them a sixth smaller
-/// than gzip. Browsers take it over HTTPS and from their own machine.
-const MODULES: [(&str, &[u8]); 2] = [
-    ("play.wasm", include_bytes!("../../../web/wasm/play.wasm.br")),
-    ("replay.wasm", include_bytes!("../../../web/wasm/replay.wasm.br")),
-];
-
-/// The media type of [`MODULES`].
-const WASM: &str = "application/wasm";
-
-/// The modules for visitors who do not take Brotli, compressed with gzip at the first request.
-static OTHER_MODULES: [OnceLock<Content>; 2] = [const { OnceLock::new() }; 2];
-
 /// The content security policy. The page takes scripts, styles and pictures only from this server,
 /// it may connect to any HTTPS address, and no other page may frame it.
 const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:; img-src 'self' data:; \
@@ -187,65 +178,70 @@ const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; 
 static SERVED: LazyLock<HashMap<&'static str, (&'static File, OnceLock<Content>)>> =
     LazyLock::new(|| FILES.iter().map(|file| (file.path, (file, OnceLock::new()))).collect());
 
-/// One name for all files of this build's page. The page requests its files below this name, so
-/// browsers may keep them for ever: another build's page has another name.
-static EDITION: LazyLock<String> = LazyLock::new(|| {
-    let files = FILES.iter().flat_map(|file| [file.path.as_bytes(), file.content.as_bytes()]);
-    let all: Vec<u8> =
-        files.chain(MODULES.iter().map(|(_, module)| *module)).flatten().copied().collect();
-    digest(&all)
-});
+/// The page as one server serves it.
+pub(crate) struct Edition {
+    modules: Modules,
+    /// One name for all files of this page. The page requests its files below this name, so browsers
+    /// may keep them for ever: a page with other files has another name.
+    name: String,
+    index: Content,
+}
+
+impl Edition {
+    /// The page of this build, with the module that the options name.
+    ///
+    /// # Errors
+    /// The file of the module cannot be read, or is not a module.
+    pub(crate) fn new(options: &PageOptions) -> Result<Arc<Self>, StartError> {
+        let modules = Modules::new(options.replay_module.as_deref())?;
+        let files = FILES.iter().flat_map(|file| [file.path.as_bytes(), file.content.as_bytes()]);
+        let name = digest(&files.chain(modules.bytes()).collect::<Vec<_>>().concat());
+        let text = FILES.iter().find(|file| file.path == "index.html").map(|file| file.content);
+        let text = text.unwrap_or_default().replace("\"web/", &format!("\"web/{name}/"));
+        let index = Content::new(kind("index.html"), text.into());
+        Ok(Arc::new(Self { modules, name, index }))
+    }
+
+    fn find(&self, path: &str, asked: &HeaderMap) -> Option<Content> {
+        if let Some(name) = path.strip_prefix("wasm/") {
+            return Some(self.modules.find(name)?.content(asked));
+        }
+        let (file, content) = SERVED.get(path)?;
+        let packed = || Content::new(kind(file.path), joined(file.path, &source).into());
+        Some(content.get_or_init(packed).clone())
+    }
+
+    /// Whether a part of a path may be the name of an edition, perhaps of another one.
+    fn is_name(&self, part: &str) -> bool {
+        part.len() == self.name.len() && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
+}
 
 /// `/`: the page itself.
-pub(super) async fn index(asked: HeaderMap) -> Response {
-    static INDEX: LazyLock<Content> = LazyLock::new(|| {
-        let text = FILES.iter().find(|file| file.path == "index.html").map(|file| file.content);
-        let text = text.unwrap_or_default().replace("\"web/", &format!("\"web/{}/", *EDITION));
-        Content::new(kind("index.html"), text.into())
-    });
-    guarded(INDEX.answer(&asked, Kept::Checked))
+pub(super) async fn index(
+    Extension(edition): Extension<Arc<Edition>>,
+    asked: HeaderMap,
+) -> Response {
+    guarded(edition.index.answer(&asked, Kept::Checked))
 }
 
 /// `/web/PATH` and `/web/EDITION/PATH`: a file of the page, or the simulation as WebAssembly.
-pub(super) async fn file(Path(path): Path<String>, asked: HeaderMap) -> Response {
+pub(super) async fn file(
+    Extension(edition): Extension<Arc<Edition>>,
+    Path(path): Path<String>,
+    asked: HeaderMap,
+) -> Response {
     // A page that stays open while the server is replaced requests files below its own edition. It
     // gets the files of the new edition, and the browser may not keep them.
-    let (edition, path) = match path.split_once('/') {
-        Some((edition, path)) if is_edition(edition) => (Some(edition), path),
+    let (name, path) = match path.split_once('/') {
+        Some((name, path)) if edition.is_name(name) => (Some(name), path),
         _ => (None, &path[..]),
     };
-    let kept = if edition == Some(&EDITION) { Kept::ForEver } else { Kept::Checked };
-    match find(path, &asked) {
+    let kept = if name == Some(&edition.name) { Kept::ForEver } else { Kept::Checked };
+    match edition.find(path, &asked) {
         Some(content) => guarded(content.answer(&asked, kept)),
         None => (StatusCode::NOT_FOUND, "no such file\n").into_response(),
     }
-}
-
-fn is_edition(part: &str) -> bool {
-    part.len() == EDITION.len() && part.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-fn find(path: &str, asked: &HeaderMap) -> Option<Content> {
-    if let Some(name) = path.strip_prefix("wasm/") {
-        let index = MODULES.iter().position(|(module, _)| *module == name)?;
-        let (_, module) = MODULES[index];
-        if takes(asked, BROTLI) {
-            return Some(Content::brotli(WASM, module));
-        }
-        let other = || Content::new(WASM, unpacked(module).into());
-        return Some(OTHER_MODULES[index].get_or_init(other).clone());
-    }
-    let (file, content) = SERVED.get(path)?;
-    let packed = || Content::new(kind(file.path), joined(file.path, &source).into());
-    Some(content.get_or_init(packed).clone())
-}
-
-/// A module as a browser runs it.
-fn unpacked(module: &[u8]) -> Vec<u8> {
-    let mut whole = Vec::new();
-    // A test reads the committed modules, so this does not fail.
-    let _ = brotli_decompressor::BrotliDecompress(&mut &module[..], &mut whole);
-    whole
 }
 
 /// The text of a file as it is in the repository.
@@ -338,20 +334,6 @@ mod tests {
         let output = std::process::Command::new(build).arg("--check").output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "run server/web/wasm/build: {said}");
-    }
-
-    #[test]
-    fn the_simulation_is_small_enough_to_be_loaded_at_once() {
-        for (name, module) in MODULES {
-            // The module for replays also reads recordings. A page loads it only when someone
-            // rewinds.
-            let (packed, unpacked) =
-                if name.contains("replay") { (480_000, 1_500_000) } else { (340_000, 1_000_000) };
-            assert!(module.len() <= packed, "{name}: {} bytes", module.len());
-            let whole = super::unpacked(module);
-            assert!(whole.starts_with(b"\0asm"), "{name}");
-            assert!(whole.len() <= unpacked, "{name}: {} bytes", whole.len());
-        }
     }
 
     #[test]

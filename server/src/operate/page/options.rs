@@ -24,6 +24,11 @@ pub struct PageOptions {
     #[arg(long, value_name = "DIR", env = "ARENA_REPLAY_DIR")]
     pub replay_dir: Option<PathBuf>,
 
+    /// Module with which the web page plays recordings of a game of your own, as
+    /// `server/web/wasm/build --game` writes it; without it, the page plays the arena game's
+    #[arg(long, value_name = "FILE", env = "ARENA_REPLAY_MODULE")]
+    pub replay_module: Option<PathBuf>,
+
     /// If `--record` writes into `--replay-dir`, offer the recording that is being written to
     /// everybody who may watch the match. Without this option, only operators are offered it
     #[arg(long, env = "ARENA_REPLAY_RUNNING")]

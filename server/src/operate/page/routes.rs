@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use axum::{Extension, Router};
 
+use super::files::Edition;
 use super::page_state::AllPages;
 use super::replays::rewind;
 use super::{effects, files as page, info, layers, probes, replays};
@@ -72,8 +73,8 @@ const ROUTES: &[Route] = &[
     operators("/readyz", || get(probes::readiness)),
 ];
 
-/// The routes of a listener for `audience`.
-pub(super) fn of(state: &Arc<AllPages>, audience: Audience) -> Router {
+/// The routes of a listener for `audience`, which serves this edition of the page.
+pub(super) fn of(state: &Arc<AllPages>, edition: &Arc<Edition>, audience: Audience) -> Router {
     let is_there = |route: &&Route| !route.for_operators || audience == Audience::Operators;
     let router = ROUTES.iter().filter(is_there).fold(Router::new(), |router, route| {
         let handler = (route.handler)();
@@ -83,7 +84,7 @@ pub(super) fn of(state: &Arc<AllPages>, audience: Audience) -> Router {
         };
         router.route(route.path, handler)
     });
-    router.with_state(Arc::clone(state))
+    router.with_state(Arc::clone(state)).layer(Extension(Arc::clone(edition)))
 }
 
 /// Passes a request on if its sender may see the match.

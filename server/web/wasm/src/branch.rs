@@ -1,9 +1,6 @@
 //! A branch: another future of a recorded match, with the same commands except for one change.
 
-use std::sync::Arc;
-
-use obsp_game::arena::Arena;
-use obsp_recording::{Keyframe, Playback, Recording, Ticks};
+use obsp_recording::{Keyframe, Playback, Ticks};
 use obsp_sim::{Buttons, Command, EntityId};
 
 use crate::kept::Kept;
@@ -80,18 +77,14 @@ pub(crate) struct Branch {
 }
 
 impl Branch {
-    /// Begins a branch at the state `origin` of a recorded match. `next` holds the recorded ticks
-    /// that follow.
+    /// Begins a branch of the recorded match in `playback`. `next` holds the recorded ticks that
+    /// follow.
     pub(crate) fn new(
-        recording: &Recording,
-        origin: Keyframe,
-        map: Arc<obsp::Map>,
+        mut playback: Playback,
         next: Ticks,
         id: EntityId,
         change: Change,
     ) -> Result<Self, String> {
-        let mut playback =
-            Playback::at(recording, &origin, map, &Arena).map_err(|error| error.to_string())?;
         let is_player = playback.world().player_kind(id).is_some();
         match change {
             Change::Removed if is_player => playback.game_mut().leave(id),

@@ -3,11 +3,13 @@
 //!
 //! JavaScript finds a function by its name, so the compiler must keep the name. `no_mangle` counts
 //! as unsafe, because two functions of one name would be undefined behaviour. All such functions of
-//! this crate are in this file and the two below. No other unsafe code is needed: only JavaScript
+//! this crate are in this file and those below. No other unsafe code is needed: only JavaScript
 //! reads and writes through the addresses.
 
 #![allow(unsafe_code, clippy::missing_safety_doc)]
 
+#[cfg(feature = "arena")]
+pub mod arena;
 #[cfg(feature = "play")]
 pub mod play;
 #[cfg(feature = "replay")]

@@ -6,6 +6,9 @@
 //! that plays is a [`Player`]: the client library of the bots, which predicts with the server's
 //! code. `exports.rs` is the boundary to JavaScript, whose other sides are `replay/engine.js` and
 //! `play/engine.js`.
+//!
+//! The module that the server ships replays the arena game. The author of another game makes a
+//! module of it with [`replay_module`], and the server serves that one instead.
 
 mod branch;
 pub mod exports;

@@ -1,7 +1,9 @@
 //! The state of the page, and the calls that it makes.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use obsp_game::AnyGame;
 use obsp_proto::control::PlayerName;
 use obsp_recording::{Recording, Said};
 
@@ -18,7 +20,8 @@ const RECORDING: &str = "the recording";
 pub struct Page {
     input: Vec<u8>,
     output: Vec<u8>,
-    recording: Option<Recording>,
+    /// The recording, and its game.
+    recorded: Option<(Recording, Arc<dyn AnyGame>)>,
     replay: Option<Replay>,
     player: Option<Player>,
 }
@@ -36,24 +39,33 @@ impl Page {
         &self.output
     }
 
-    /// Reads the recording that is the input.
-    pub fn open_recording(&mut self) -> bool {
-        (self.recording, self.replay) = (None, None);
+    /// Reads the recording of `game` that is the input.
+    pub fn open_recording(&mut self, game: &dyn AnyGame) -> bool {
+        (self.recorded, self.replay) = (None, None);
         let bytes = std::mem::take(&mut self.input);
-        match Recording::read(Path::new(RECORDING), &bytes[..]) {
-            Ok(recording) => {
-                self.output = describe(&recording).into_bytes();
-                self.recording = Some(recording);
-                true
-            }
-            Err(error) => self.failed(&error.to_string()),
+        let recording = match Recording::read(Path::new(RECORDING), &bytes[..]) {
+            Ok(recording) => recording,
+            Err(error) => return self.failed(&error.to_string()),
+        };
+        let (recorded, played) = (&recording.header().game, game.game_name());
+        // Here the map need not be known, which a server of another game may not have.
+        if recorded != played {
+            return self.failed(&format!(
+                "{RECORDING} is of the game {recorded}, but this page plays {played}; the page of \
+                 a server with the --replay-module of {recorded} plays it, and the program that \
+                 serves {recorded} runs it again with --replay FILE"
+            ));
         }
+        self.output = describe(&recording).into_bytes();
+        let game = game.with_file(recording.game_file());
+        self.recorded = Some((recording, game));
+        true
     }
 
     /// Sets up the recorded match on the map that is the input.
     pub fn open_map(&mut self) -> bool {
         let bytes = std::mem::take(&mut self.input);
-        let Some(recording) = &self.recording else {
+        let Some((recording, game)) = &self.recorded else {
             return self.failed("no recording is open");
         };
         let header = recording.header();
@@ -65,7 +77,7 @@ impl Page {
             let name = &header.map_name;
             return self.failed(&format!("the recording was made on another version of {name}"));
         }
-        match Replay::new(recording.clone(), map.into()) {
+        match Replay::new(recording.clone(), map.into(), &**game) {
             Ok(replay) => self.replay = Some(replay),
             Err(error) => return self.failed(&format!("the match cannot be played: {error}")),
         }

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, LoadMatchError};
 use obsp_recording::{Difference, Playback, Recording, Ticks};
 use obsp_sim::SetupError;
@@ -23,6 +22,8 @@ const AUDIT_INTERVAL: u64 = 60;
 pub struct Replay {
     recording: Recording,
     map: Arc<obsp::Map>,
+    /// The game with the recorded `game.toml`.
+    game: Arc<dyn AnyGame>,
     /// The match as far as it has been verified; `None` before it begins.
     verifying: Option<Verifying>,
     shown: Playback,
@@ -53,26 +54,35 @@ struct Verifying {
 }
 
 impl Replay {
-    /// Sets up the recorded match on its map.
+    /// Sets up the recorded match of `game` on its map.
     ///
     /// # Errors
     /// The recording is damaged, or its match is not one that this build plays.
-    pub fn new(recording: Recording, map: Arc<obsp::Map>) -> Result<Self, String> {
-        let played = Arena.game_name();
-        if recording.header().game != played {
-            let game = &recording.header().game;
-            return Err(format!(
-                "it is of the game {game}, but this page has only the rules of {played}; play it \
-                 with `server replay` of a server that has {game}"
-            ));
-        }
+    pub fn new(
+        recording: Recording,
+        map: Arc<obsp::Map>,
+        game: &dyn AnyGame,
+    ) -> Result<Self, String> {
+        let game = game.with_file(recording.game_file());
         let first = recording.keyframe(0).map_err(|error| error.to_string())?;
-        let shown = Playback::at(&recording, &first, Arc::clone(&map), &Arena);
+        let shown = Playback::at(&recording, &first, Arc::clone(&map), &*game);
         let shown = shown.map_err(|error: LoadMatchError| error.to_string())?;
         let next = recording.ticks_after(0).map_err(|error| error.to_string())?;
         let (verifying, kept, branch) = (None, Kept::default(), None);
         let (search, heat, broken) = (None, None, None);
-        Ok(Self { recording, map, verifying, shown, next, kept, branch, search, heat, broken })
+        Ok(Self {
+            recording,
+            map,
+            game,
+            verifying,
+            shown,
+            next,
+            kept,
+            branch,
+            search,
+            heat,
+            broken,
+        })
     }
 
     /// Verifies the next `ticks` ticks, as far as there are any. The first call sets the match up
@@ -100,12 +110,12 @@ impl Replay {
     fn begin(&self) -> Result<Verifying, SetupError> {
         let (recording, map) = (&self.recording, || Arc::clone(&self.map));
         let loaded =
-            recording.keyframe(0).map(|first| Playback::at(recording, &first, map(), &Arena));
+            recording.keyframe(0).map(|first| Playback::at(recording, &first, map(), &*self.game));
         let playback = match loaded {
             // An excerpt has no set-up to compare: it begins with its first keyframe.
             Ok(Ok(first)) if recording.first_tick() > 0 => first,
             loaded => {
-                let mut playback = Playback::new(recording, map(), &Arena)?;
+                let mut playback = Playback::new(recording, map(), &*self.game)?;
                 if let Ok(Ok(first)) = loaded {
                     playback.compare(first.game().digest());
                 }
@@ -115,10 +125,7 @@ impl Replay {
         Ok(Verifying {
             playback,
             ticks: self.recording.ticks_after(0).unwrap_or_else(|_| self.next.clone()),
-            audit: Audit::new(
-                &self.map,
-                &Arena.with_file(recording.game_file()).models(&self.map),
-            )?,
+            audit: Audit::new(&self.map, &self.game.models(&self.map))?,
             audited: 0,
             states: Verified::default(),
             finding: None,
@@ -157,7 +164,7 @@ impl Replay {
     /// # Errors
     /// The map cannot carry the match.
     pub fn cascade(&mut self) -> Result<String, SetupError> {
-        let models = || Arena.with_file(self.recording.game_file()).models(&self.map);
+        let models = || self.game.models(&self.map);
         let heat = match self.heat.take() {
             Some(heat) => heat,
             None => Heat::new(Arc::clone(&self.map), &models())?,
@@ -279,7 +286,7 @@ impl Replay {
         }
         let another = || {
             let first = self.recording.keyframe(0).ok()?;
-            Playback::at(&self.recording, &first, Arc::clone(&self.map), &Arena).ok()
+            Playback::at(&self.recording, &first, Arc::clone(&self.map), &*self.game).ok()
         };
         let scratch = self.search.take().map(LastMoved::into_scratch).or_else(another);
         self.search =
@@ -298,8 +305,9 @@ impl Replay {
         let id = why::entity_in(self.shown.world(), slot);
         let id = id.ok_or_else(|| format!("body {slot} is not in the world at tick {tick}"))?;
         let (origin, map) = (self.shown.keyframe(), Arc::clone(&self.map));
-        let next = self.next.clone();
-        self.branch = Some(Branch::new(&self.recording, origin, map, next, id, change)?);
+        let loaded = Playback::at(&self.recording, &origin, map, &*self.game);
+        let playback = loaded.map_err(|error| error.to_string())?;
+        self.branch = Some(Branch::new(playback, self.next.clone(), id, change)?);
         Ok(())
     }
 

@@ -20,7 +20,7 @@ fn opened() -> (Replay, Arc<obsp::Map>) {
     let recording = Recording::open(&root.join("tests/recordings/arena.obsr")).unwrap();
     let map = std::fs::read(root.join("maps/arena.obsp")).unwrap();
     let map = Arc::new(obsp::Map::from_bytes(&map).unwrap());
-    (Replay::new(recording, Arc::clone(&map)).unwrap(), map)
+    (Replay::new(recording, Arc::clone(&map), &Arena).unwrap(), map)
 }
 
 fn entities(replay: &mut Replay, is: impl Fn(&Kind) -> bool) -> Vec<EntityId> {

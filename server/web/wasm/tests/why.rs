@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use obsp_game::arena::Arena;
 use obsp_page::Replay;
 use obsp_recording::Recording;
 use obsp_sim::Why;
@@ -15,7 +16,8 @@ fn opened() -> Replay {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let recording = Recording::open(&root.join("tests/recordings/arena.obsr")).unwrap();
     let map = std::fs::read(root.join("maps/arena.obsp")).unwrap();
-    Replay::new(recording, Arc::new(obsp::Map::from_bytes(&map).unwrap())).unwrap()
+    let map = Arc::new(obsp::Map::from_bytes(&map).unwrap());
+    Replay::new(recording, map, &Arena).unwrap()
 }
 
 /// Symptom: the page did not say that the guard had stopped a body, in ticks that the replay had

@@ -1,13 +1,34 @@
-//! The calls of a page that plays a recording.
+//! The calls of a page that plays a recording. `open_recording` alone depends on the game, so the
+//! crate that has the game exports it: see [`replay_module`](crate::replay_module).
+
+use obsp_game::AnyGame;
 
 use super::with;
 use crate::Page;
 
-/// Opens the recording that is the input, and outputs its header as JSON. Returns false, with the
-/// reason as output, if the input is not a recording.
-#[unsafe(no_mangle)]
-pub extern "C" fn open_recording() -> bool {
-    with(Page::open_recording)
+/// Exports `open_recording`, which opens recordings of a game. The feature `replay` of this crate
+/// exports all other functions. Together they are a module with which the page replays the game.
+///
+/// A crate uses the macro once, and `server/web/wasm/build --game` compiles the crate. The argument is
+/// an expression: the game, with the values that the server gives it.
+#[macro_export]
+macro_rules! replay_module {
+    ($game:expr) => {
+        /// Opens the recording that is the input, and outputs its header as JSON. Returns false,
+        /// with the reason as output, if the input is not a recording of the game.
+        // JavaScript finds the function by its name. No other function of a module has it.
+        #[allow(unsafe_code)]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn open_recording() -> bool {
+            $crate::exports::replay::open(&$game)
+        }
+    };
+}
+
+/// Opens the recording of `game` that is the input, and outputs its header as JSON. Returns false,
+/// with the reason as output, if the input is not such a recording.
+pub fn open(game: &dyn AnyGame) -> bool {
+    with(|page| page.open_recording(game))
 }
 
 /// Sets up the recorded match on the map that is the input. Returns false, with the reason as

@@ -1,13 +1,10 @@
 //! Capture the flag: two teams, each with a flag in a base. A player who brings the flag of the other
 //! team home, while the own flag is there, scores.
 //!
-//! `cargo run -p server --example capture_the_flag`, or with `-- --soak 12000 --json`.
-//!
 //! In the map are a door of each base (`func_door`), which opens for its team alone, lifts
 //! (`func_plat`) to a window of each base, flags (`item_flag`) and
 //! pick-ups (`item_haste`). Players of a team pass through each other. Agents guard the bases.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
@@ -390,9 +387,4 @@ fn take_what_is_near(state: &mut State, world: &mut WorldMut<'_>, player: Entity
         bring_home(&mut teams[theirs], world);
         let _ = world.send("captured", &(player, NAMES[mine]));
     }
-}
-
-fn main() -> ExitCode {
-    let map = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/capture_the_flag.map");
-    server::run_game(CaptureTheFlag, map)
 }

@@ -1,0 +1,3 @@
+//! The game of the module that the server ships.
+
+crate::replay_module!(obsp_game::arena::Arena);
