@@ -17,6 +17,9 @@ const EASE = 0.12;
 /** Distance from the followed player, in units, and the angle from above, in radians. */
 const FOLLOW = { distance: 210, pitch: 0.42 };
 
+/** Distance from a player's middle or eyes, in units, below which the body would cover the picture. */
+export const COVERS = 70;
+
 /** Units by which the third-person camera rises for each unit that it is behind. */
 const RAISED = 0.24;
 
@@ -211,6 +214,17 @@ export class Camera {
     const follows = this.mode === "follow";
     const fog = follows ? HAZE : 1 / (this.largest * 1.1);
     return { matrix, eye, fog, sky: follows ? DAY : SKY, isInside: follows, nearer: 0.00003 * (follows ? 4 : 10) };
+  }
+
+  /**
+   * Whether the body of the followed player would cover the picture: a wall keeps the camera near.
+   *
+   * @param {?import("../match/motion.js").Shown} followed
+   * @param {number[]} eye
+   */
+  isCovered(followed, eye) {
+    if (this.mode !== "follow" || !followed || followed.model !== null) return false;
+    return Math.hypot(...eye.map((value, axis) => value - followed.position[axis])) < COVERS;
   }
 
   /** The place of an eye, or nearer to its target if a wall is in the way. */

@@ -156,7 +156,8 @@ export class View {
     renderer.casts = switches.isOn("shadows");
     const liquid = liquidAt(this.scene?.liquids ?? [], view.eye);
     if (eye) play?.seeFrom(eye, view.away, camera.sight, liquid !== null);
-    const hidden = (eye && play?.hidden) ?? null;
+    const near = camera.isCovered(followed, view.eye) ? this.followed : null;
+    const hidden = eye ? (play?.hidden ?? null) : near;
     const seen = hidden === null ? this.shown : this.shown.filter(({ slot }) => slot !== hidden);
     const picture = this.scene ? layers.compose(this.scene, seen, this.followed, now, marked, { sight: camera.sight, holder: (eye && play?.holder(eye)) ?? null }) : this.nothing;
     renderer.draw(picture, { ...view, liquid, now });

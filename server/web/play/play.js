@@ -1,5 +1,6 @@
 /** Playing in the page: the player, the keys, the view, the sounds, and the display over the picture. */
 
+import { COVERS } from "../camera/camera.js";
 import { add, scale } from "../draw/algebra.js";
 import { Chat } from "../hud/chat.js";
 import { find } from "../hud/find.js";
@@ -21,12 +22,6 @@ const TANK_EYES = 40;
 /** Units from the eyes back to the camera: in the third person, and in a tank. */
 const BEHIND = 130;
 const BEHIND_TANK = 220;
-
-/**
- * Distance of the camera from the eyes below which the player's own body would cover the picture,
- * in units.
- */
-const NEAR = 70;
 
 /** Seconds in which the eyes go most of the way when the player crouches or stands up. */
 const DUCK = 0.06;
@@ -313,7 +308,7 @@ export class Play {
    * it would cover the picture.
    */
   get hidden() {
-    return this.drives || this.away >= NEAR ? null : this.slot;
+    return this.drives || this.away >= COVERS ? null : this.slot;
   }
 
   /**
