@@ -20,6 +20,12 @@ const FOLLOW = { distance: 210, pitch: 0.42 };
 /** Distance from a player's middle or eyes, in units, below which the body would cover the picture. */
 export const COVERS = 70;
 
+/** Distance from the eye at which the picture begins where walls are near, in units. */
+const CLOSE = 2;
+
+/** The way of the camera that follows, and ways beside it, in units. */
+const BESIDE = [[0, 0, 0], [4, 0, 0], [-4, 0, 0], [0, 4, 0], [0, -4, 0], [0, 0, 4], [0, 0, -4]];
+
 /** Units by which the third-person camera rises for each unit that it is behind. */
 const RAISED = 0.24;
 
@@ -208,7 +214,7 @@ export class Camera {
     const eye = this.mode === "follow" ? this.before(target, this.eased.eye) : this.eased.eye;
     if (this.mode === "top") return this.above(aspect, target, free, this.ceiling(followed));
     const far = this.largest * 2;
-    const close = this.mode === "follow" ? 8 : 16;
+    const close = this.mode === "follow" ? CLOSE : 16;
     const at = this.mode === "orbit" ? { x: free.x + this.aside.x, y: free.y + this.aside.y } : free;
     const matrix = multiply(shifted(perspective(FIELD, aspect, close, far), at), lookAt(eye, target, [0, 0, 1]));
     const follows = this.mode === "follow";
@@ -227,10 +233,13 @@ export class Camera {
     return Math.hypot(...eye.map((value, axis) => value - followed.position[axis])) < COVERS;
   }
 
-  /** The place of an eye, or nearer to its target if a wall is in the way. */
+  /**
+   * The place of an eye, or nearer to its target if a wall is in the way. Walls beside the way also
+   * count: the picture begins a little before the eye, and would cut a hole into them.
+   */
   before(target, eye) {
     const length = Math.hypot(...eye.map((value, axis) => value - target[axis]));
-    const free = this.sight.reach(target, eye);
+    const free = Math.min(...BESIDE.map((aside) => this.sight.reach(add(target, aside), add(eye, aside))));
     return free === 1 ? eye : mix(target, eye, Math.max(0, free - OFF_WALLS / length));
   }
 
@@ -251,7 +260,7 @@ export class Camera {
     const from = add(eye, scale(back, away));
     // A player who stops playing goes on watching from the eyes' place.
     [this.target, this.eased] = [eye, null];
-    const matrix = multiply(perspective(field, aspect, 2, this.largest * 2), lookAt(from, add(from, ahead), [0, 0, 1]));
+    const matrix = multiply(perspective(field, aspect, CLOSE, this.largest * 2), lookAt(from, add(from, ahead), [0, 0, 1]));
     return { matrix, eye: from, away, fog: HAZE, sky: DAY, isInside: true, nearer: 0.00012 };
   }
 
