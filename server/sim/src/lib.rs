@@ -52,6 +52,7 @@ pub use arena::DrawnModel;
 pub use arena::direction::direction_of;
 pub use arena::movement_sets::{MovementSetError, MovementSets};
 pub use arena::parameters::{MovementError, MovementParameters};
+pub use arena::triggers::{destinations, is_game_trigger, keeps_speed};
 pub use bodies::dynamics::{BodyError, BodyMass, BodyParameters, ForceSpan, LockedAxes};
 pub use bodies::entities::MAX_ENTITIES;
 pub use bodies::linear_move::LinearMove;

@@ -10,10 +10,10 @@ use glam::DVec3;
 use obsp::model::Model;
 use obsp::{Map, MapEntity, Spaces};
 use obsp_sim::audit::{Audit, Passages};
-use obsp_sim::{Command, Config, EntityId, PlayerKind};
+use obsp_sim::{Command, Config, EntityId, MovementParameters, PlayerKind};
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, Entities, Family, brush_models};
+use super::{Effect, Entities, Family, brush_models, movements};
 use crate::any_game::AnyGame;
 use crate::game::Game;
 use crate::game_match::Match;
@@ -33,6 +33,9 @@ pub(super) struct State {
     pub(super) map: Entities,
     /// Every hurt, with its tick.
     pub(super) hurts: Vec<(u64, EntityId, i16)>,
+    /// Every healing: player, points, and the health up to which it heals.
+    pub(super) heals: Vec<(EntityId, i16, i16)>,
+    pub(super) exits: Vec<(EntityId, String)>,
     pub(super) lines: Vec<String>,
     /// The players of `lines`.
     told: Vec<Option<EntityId>>,
@@ -45,6 +48,14 @@ impl Game for AllFamilies {
 
     fn brush_models(&self, map: &Map) -> Vec<Model> {
         brush_models(map, Family::ALL)
+    }
+
+    fn movements_on(
+        &self,
+        map: &Map,
+        usual: MovementParameters,
+    ) -> Vec<(&'static str, MovementParameters)> {
+        movements(map, Family::ALL, usual)
     }
 
     fn set_up(&self, world: &mut WorldMut<'_>) -> State {
@@ -62,6 +73,8 @@ impl Game for AllFamilies {
                 Effect::Hurt { player, damage, .. } => {
                     state.hurts.push((world.tick(), player, damage));
                 }
+                Effect::Heal { player, points, most } => state.heals.push((player, points, most)),
+                Effect::Exit { player, map } => state.exits.push((player, map)),
                 Effect::Message { player, line } => {
                     state.lines.push(line);
                     state.told.push(player);

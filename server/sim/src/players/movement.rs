@@ -232,7 +232,7 @@ fn pull_trigger(
             motion.velocity = velocity.clamp_length_max(MAX_SPEED);
             false
         }
-        Some(Effect::Teleport { to, yaw }) => {
+        Some(Effect::Teleport { to, yaw, keeps_speed }) => {
             let sunk = match posture {
                 Posture::Standing => 0.0,
                 Posture::Crouching => surroundings.rise(),
@@ -242,10 +242,16 @@ fn pull_trigger(
                 return false;
             }
             motion.position = to;
-            motion.velocity = (heading(yaw) * TELEPORT_SPEED).extend(0.0);
+            motion.velocity = arrival_velocity(motion.velocity, yaw, keeps_speed);
             true
         }
     }
+}
+
+/// The velocity of a player who comes out of a teleporter with this heading.
+pub(crate) fn arrival_velocity(before: DVec3, yaw: u16, keeps_speed: bool) -> DVec3 {
+    let speed = if keeps_speed { before.truncate().length() } else { TELEPORT_SPEED };
+    (heading(yaw) * speed).extend(0.0)
 }
 
 fn change_posture(motion: &mut Motion, command: Command, surroundings: &mut impl Surroundings) {
