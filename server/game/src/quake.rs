@@ -33,6 +33,7 @@ mod lock;
 mod motion;
 mod pad;
 mod plat;
+mod pushable;
 mod rotation;
 mod rotor;
 mod secret;
@@ -87,6 +88,8 @@ pub enum Family {
     Rotation,
     /// `func_togglewall` and `func_breakable`: walls that come and go, or break.
     Walls,
+    /// `func_pushable`: boxes that players push about.
+    Pushables,
     /// `trigger_…`: what sets off others, hurts, heals, changes gravity or is the exit. Of pads and
     /// teleporters those that the simulation leaves to the game
     /// ([`is_game_trigger`](obsp_sim::is_game_trigger)).
@@ -102,6 +105,7 @@ impl Family {
         Self::Trains,
         Self::Rotation,
         Self::Walls,
+        Self::Pushables,
         Self::Triggers,
     ];
 
@@ -120,6 +124,7 @@ impl Family {
                 "info_rotate",
             ],
             Self::Walls => &["func_togglewall", "func_breakable"],
+            Self::Pushables => &["func_pushable"],
             Self::Triggers => &[
                 "trigger_multiple",
                 "trigger_once",
@@ -144,7 +149,12 @@ impl Family {
             Self::Triggers => {
                 matches!(entity.classname(), "trigger_counter" | "trigger_secret")
             }
-            Self::Plats | Self::Buttons | Self::Trains | Self::Rotation | Self::Walls => false,
+            Self::Plats
+            | Self::Buttons
+            | Self::Trains
+            | Self::Rotation
+            | Self::Walls
+            | Self::Pushables => false,
         }
     }
 
@@ -171,10 +181,13 @@ pub fn classes(families: &[Family]) -> Vec<String> {
 /// [`Game::brush_models`](crate::Game::brush_models). If a map has more than a match has room for,
 /// those of the last entities are left out. So is an entity whose brushes are no model.
 pub fn brush_models(map: &Map, families: &[Family]) -> Vec<Model> {
-    let moves = |entity: &&MapEntity| Family::of(entity, families).is_some_and(Family::moves);
     let mut models: Vec<Model> = Vec::new();
-    for entity in map.entities().iter().filter(moves) {
+    for entity in map.entities() {
+        let Some(family) = Family::of(entity, families).filter(|family| family.moves()) else {
+            continue;
+        };
         let Ok(model) = map.model_of(entity) else { continue };
+        let model = if family == Family::Pushables { model.as_dynamic() } else { model };
         // Two entities that are the same in every key and brush have one model.
         let is_new = models.iter().all(|known| known.name() != model.name());
         if is_new && models.len() < MAX_MODELS - OWN_MODELS {

@@ -9,6 +9,7 @@ use super::button::Button;
 use super::door::Door;
 use super::pad::Pad;
 use super::plat::Plat;
+use super::pushable::Pushable;
 use super::rotation::Rotated;
 use super::rotor::Rotor;
 use super::secret::SecretDoor;
@@ -31,6 +32,7 @@ pub(super) enum Class {
     Train(Train),
     Rotor(Rotor),
     Wall(Wall),
+    Pushable(Pushable),
     Trigger(Trigger),
     Zone(Zone),
     Pad(Pad),
@@ -68,6 +70,7 @@ impl Class {
                 }
                 _ => None,
             },
+            Family::Pushables => Pushable::spawn(world, entity).map(Self::Pushable),
             Family::Walls => Wall::spawn(world, entity).map(Self::Wall),
             Family::Triggers => match entity.classname() {
                 "trigger_push" => Pad::new(world, entity).map(Self::Pad),
@@ -89,6 +92,7 @@ impl Class {
             Self::Train(train) => Some(train.mover.body),
             Self::Rotor(rotor) => Some(rotor.body()),
             Self::Wall(wall) => Some(wall.body()),
+            Self::Pushable(pushable) => Some(pushable.body),
             Self::Trigger(_)
             | Self::Zone(_)
             | Self::Pad(_)
@@ -136,7 +140,7 @@ impl Class {
             Self::Zone(zone) => zone.tick(world, entered, calls),
             Self::Pad(pad) => pad.tick(world, entered),
             Self::Teleporter(teleporter) => teleporter.tick(world, entered),
-            Self::Gone => {}
+            Self::Pushable(_) | Self::Gone => {}
         }
         None
     }

@@ -222,6 +222,6 @@ pub(super) fn use_one(
         Class::Zone(zone) => zone.set_off(),
         Class::Pad(pad) => pad.set_off(),
         Class::Teleporter(teleporter) => teleporter.set_off(world),
-        Class::Gone => {}
+        Class::Pushable(_) | Class::Gone => {}
     }
 }

@@ -10,7 +10,7 @@ use glam::DVec3;
 use obsp::model::Model;
 use obsp::{Map, MapEntity, Spaces};
 use obsp_sim::audit::{Audit, Passages};
-use obsp_sim::{Command, Config, EntityId, MovementParameters, PlayerKind};
+use obsp_sim::{Command, Config, EntityId, MovementParameters, PlayerKind, SetupWarning};
 use serde::{Deserialize, Serialize};
 
 use super::{Effect, Entities, Family, brush_models, movements};
@@ -304,5 +304,30 @@ fn a_saved_match_goes_on_while_everything_turns_and_slides() {
         hall.run(1);
         again.step(&[]);
         assert_eq!(again.digest(), hall.game.digest());
+    }
+}
+
+/// One mover more than a match has models for is left out, and that is told.
+#[test]
+fn movers_beyond_the_models_of_a_match_are_told() {
+    let wall = |at: i32| {
+        let (x, y) = (at % 10 * 40, at / 10 * 40);
+        drawn(&[("classname", "func_togglewall")], &brush([x, y, 0], [x + 8, y + 8, 8 + at]))
+    };
+    for (count, left_out) in [(80, 0), (81, 1), (90, 10)] {
+        let walls: String = (0..count).map(wall).collect();
+        let hall = Hall::new(&walls);
+        assert_eq!(hall.movers().len(), 80);
+        let left: Vec<u32> = hall
+            .game
+            .world()
+            .warnings()
+            .iter()
+            .filter_map(|warning| match warning {
+                SetupWarning::LeftOut { class, count } if class == "func_togglewall" => Some(*count),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(left.iter().sum::<u32>(), left_out, "{count} walls");
     }
 }
