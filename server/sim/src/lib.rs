@@ -19,9 +19,9 @@
 //!   the time of impact, all without entities;
 //! - `bodies`: the entities, the guard, contacts, the solver, sleep;
 //! - `arena`: the parts of a match that never change: map, shapes, spawn points,
-//!   triggers;
+//!   triggers, ladders;
 //! - `missiles`: bodies that fly by rules of their own;
-//! - `players`: walking, hovertanks, and their prediction on a client;
+//! - `players`: walking, swimming, climbing, hovertanks, and their prediction on a client;
 //! - `world`: the match itself, tick by tick;
 //! - [`query`] and [`audit`]: questions about states, for tools and tests.
 

@@ -93,11 +93,9 @@ impl Class {
             Self::Rotor(rotor) => Some(rotor.body()),
             Self::Wall(wall) => Some(wall.body()),
             Self::Pushable(pushable) => Some(pushable.body),
-            Self::Trigger(_)
-            | Self::Zone(_)
-            | Self::Pad(_)
-            | Self::Teleporter(_)
-            | Self::Gone => None,
+            Self::Trigger(_) | Self::Zone(_) | Self::Pad(_) | Self::Teleporter(_) | Self::Gone => {
+                None
+            }
         }
     }
 

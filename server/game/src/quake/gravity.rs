@@ -7,15 +7,8 @@ use obsp_sim::MovementParameters;
 use super::{Family, keys};
 
 /// The names of the sets, and so the most gravities of a map.
-const NAMES: [&str; 7] = [
-    "gravity 1",
-    "gravity 2",
-    "gravity 3",
-    "gravity 4",
-    "gravity 5",
-    "gravity 6",
-    "gravity 7",
-];
+const NAMES: [&str; 7] =
+    ["gravity 1", "gravity 2", "gravity 3", "gravity 4", "gravity 5", "gravity 6", "gravity 7"];
 
 /// Hipnotic's number for the usual gravity: `gravity` is in per cent of it, plus one.
 const USUAL: f64 = 101.0;
@@ -115,9 +108,8 @@ mod tests {
     #[test]
     fn a_map_has_seven_gravities_and_an_eighth_is_the_usual_one() {
         let floor = brush([-512, -512, -16], [512, 512, 0]);
-        let zones = |count: i32| {
-            (0..count).map(|at| zone(&(2 + at).to_string(), 0)).collect::<String>()
-        };
+        let zones =
+            |count: i32| (0..count).map(|at| zone(&(2 + at).to_string(), 0)).collect::<String>();
         for (count, sets) in [(1, 1), (7, 7), (8, 7)] {
             let map = map(&floor, &zones(count));
             let found = movements(&map, Family::ALL, MovementParameters::default());

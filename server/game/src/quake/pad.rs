@@ -45,11 +45,7 @@ impl Pad {
     }
 
     /// Pushes the players inside, and those who have passed since the last tick.
-    pub(super) fn tick(
-        &mut self,
-        world: &mut WorldMut<'_>,
-        entered: &[(VolumeId, EntityId)],
-    ) {
+    pub(super) fn tick(&mut self, world: &mut WorldMut<'_>, entered: &[(VolumeId, EntityId)]) {
         if !self.is_on {
             return;
         }

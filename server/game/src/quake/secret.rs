@@ -243,8 +243,7 @@ mod tests {
         let door = [&[("classname", "func_door_secret")], &keys[..]].concat();
         let wall = drawn(&[("classname", "func_togglewall")], &brush([50, -64, 0], [66, 128, 128]));
         let prop = drawn(&[("classname", "prop"), ("model", "crate"), ("origin", "33 32 17")], "");
-        let mut hall =
-            Hall::new(&(drawn(&door, &brush([0, 0, 0], [16, 64, 128])) + &wall + &prop));
+        let mut hall = Hall::new(&(drawn(&door, &brush([0, 0, 0], [16, 64, 128])) + &wall + &prop));
         hall.run(RATE);
         hall.set_off("secret");
         hall.run(8 * RATE);

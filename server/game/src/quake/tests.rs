@@ -324,7 +324,9 @@ fn movers_beyond_the_models_of_a_match_are_told() {
             .warnings()
             .iter()
             .filter_map(|warning| match warning {
-                SetupWarning::LeftOut { class, count } if class == "func_togglewall" => Some(*count),
+                SetupWarning::LeftOut { class, count } if class == "func_togglewall" => {
+                    Some(*count)
+                }
                 _ => None,
             })
             .collect();

@@ -78,8 +78,7 @@ impl Zone {
             }
             _ => return None,
         };
-        let starts_off =
-            matches!(kind, Kind::Heal { .. }) && keys::flags(entity) & START_OFF != 0;
+        let starts_off = matches!(kind, Kind::Heal { .. }) && keys::flags(entity) & START_OFF != 0;
         Some(Self { volume: world.add_brush_volume(entity)?, kind, is_on: !starts_off, left: 0 })
     }
 

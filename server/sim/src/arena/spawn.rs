@@ -115,11 +115,7 @@ pub(crate) fn spawn_points(
 
 /// Centre of a player of the size `standing` at an `origin` that the map gives, or as little above it as
 /// the world leaves room. It is rounded to `f32` like every position of a player.
-pub(crate) fn standing_centre(
-    map: &obsp::Map,
-    standing: SizeId,
-    origin: DVec3,
-) -> Option<DVec3> {
+pub(crate) fn standing_centre(map: &obsp::Map, standing: SizeId, origin: DVec3) -> Option<DVec3> {
     let half_height = f64::from(map.sizes()[standing.index()].half_extents.z);
     let rise = half_height - ORIGIN_OVER_FEET;
     let lifted = |lift: &f64| (origin + DVec3::Z * (rise + lift)).as_vec3();

@@ -125,7 +125,11 @@ impl Triggers {
 
 /// The share of its way after which a box overlaps `solid`; `None` if the box overlaps it nowhere
 /// on its way.
-fn entry(solid: &ConvexSolid, [from, to]: [DVec3; 2], half_extents: DVec3) -> Option<f64> {
+pub(crate) fn entry(
+    solid: &ConvexSolid,
+    [from, to]: [DVec3; 2],
+    half_extents: DVec3,
+) -> Option<f64> {
     let bounds = solid.bounds();
     let sides = [DVec3::X, DVec3::Y, DVec3::Z]
         .into_iter()
@@ -180,9 +184,9 @@ pub fn is_game_trigger(map: &obsp::Map, entity: &MapEntity) -> bool {
 pub fn destinations<'a>(map: &'a obsp::Map, teleporter: &MapEntity) -> Vec<&'a MapEntity> {
     let Some(name) = teleporter.get("target") else { return Vec::new() };
     let named = || {
-        map.entities().iter().filter(move |other| {
-            other.get("targetname") == Some(name) && other.origin().is_some()
-        })
+        map.entities()
+            .iter()
+            .filter(move |other| other.get("targetname") == Some(name) && other.origin().is_some())
     };
     let usual: Vec<&MapEntity> =
         named().filter(|other| DESTINATIONS.contains(&other.classname())).collect();
