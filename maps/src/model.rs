@@ -185,6 +185,19 @@ impl Model {
         Self { kind: BodyKind::Kinematic, ..self }
     }
 
+    /// This model with bodies that forces and contacts move, as those of an OBJ text. The centre of mass
+    /// is the point about which the model is made: for a model that is drawn in a map, the entity's
+    /// origin or the middle of its box.
+    ///
+    /// ```
+    /// let model = obsp::model::shipped().remove(0);
+    /// assert!(!model.as_kinematic().as_dynamic().is_kinematic());
+    /// ```
+    #[must_use]
+    pub fn as_dynamic(self) -> Self {
+        Self { kind: BodyKind::Dynamic, ..self }
+    }
+
     /// How the model's bodies move.
     pub fn kind(&self) -> BodyKind {
         self.kind

@@ -36,10 +36,14 @@ impl DrawnModel {
         };
         let own = known.iter().find(|drawn| drawn.name == name);
         Some(Ok(match own {
-            Some(DrawnModel { material, kind: BodyKind::Missile, .. }) => {
-                model.as_missile().with_material(*material)
+            Some(DrawnModel { material, kind, .. }) => {
+                let model = model.with_material(*material);
+                match kind {
+                    BodyKind::Dynamic => model.as_dynamic(),
+                    BodyKind::Missile => model.as_missile(),
+                    BodyKind::Kinematic => model,
+                }
             }
-            Some(DrawnModel { material, .. }) => model.with_material(*material),
             None => model,
         }))
     }

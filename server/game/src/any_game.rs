@@ -108,7 +108,7 @@ impl<G: Game> AnyGame for G {
 
     fn client_data(&self, map: &obsp::Map) -> Result<GameData, GameDataError> {
         let data = GameData::default().with_models(&AnyGame::models(self, map))?;
-        data.with_movements(&self.movements(*data.movement()))
+        data.with_movements(&self.movements_on(map, *data.movement()))
     }
 
     fn with_file(&self, file: &GameFile) -> Arc<dyn AnyGame> {

@@ -22,7 +22,7 @@ use obsp::Map;
 use obsp::model::Model;
 use obsp_proto::control::Vitals;
 use obsp_proto::schema::Action;
-use obsp_sim::{Buttons, Command, EntityId, World};
+use obsp_sim::{Buttons, Command, EntityId, MovementParameters, World};
 
 use self::fighter::Fighter;
 pub use self::state::ArenaState;
@@ -77,6 +77,14 @@ impl Game for Arena {
         let mut models = self.models();
         models.extend(items::models(map, file));
         models
+    }
+
+    fn movements_on(
+        &self,
+        map: &Map,
+        usual: MovementParameters,
+    ) -> Vec<(&'static str, MovementParameters)> {
+        map_entities::movements(map, usual)
     }
 
     fn replicated_on(&self, map: &Map, file: &GameFile) -> Replicated {
@@ -171,7 +179,12 @@ impl Game for Arena {
         let health = world.game_file().player().health;
         let fighter = state.fighters.get_mut(player);
         let stays = fighter.is_some_and(|fighter| fighter.stays_dead(health));
-        if stays { Respawn::Wait } else { Respawn::SpawnPoint }
+        if stays {
+            return Respawn::Wait;
+        }
+        // The gravity of a zone ends with its player's life. Drivers have none.
+        let _ = world.set_movement(player, None);
+        Respawn::SpawnPoint
     }
 
     fn vitals(&self, state: &ArenaState, player: EntityId) -> Option<Vitals> {

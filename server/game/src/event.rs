@@ -102,6 +102,11 @@ pub enum Event {
         /// The carrier.
         from: EntityId,
     },
+    /// A player has come to the exit of the map. A server whose rounds end goes on to the next one.
+    Exited {
+        /// The player.
+        player: EntityId,
+    },
     /// A line of text for all players.
     Announced {
         /// The line. A server shortens it to the length that its protocol allows.
@@ -144,6 +149,7 @@ impl Event {
             | Self::Died { .. }
             | Self::Deployed { .. }
             | Self::Detached { .. }
+            | Self::Exited { .. }
             | Self::Announced { .. }
             | Self::Said { .. }
             | Self::Game(_)

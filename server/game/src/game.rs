@@ -184,6 +184,17 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The sets of movement parameters of a match on `map`, in the place of [`Game::movements`]: the
+    /// usual ones and those that this map asks for. By default they are the usual ones.
+    fn movements_on(
+        &self,
+        map: &Map,
+        usual: MovementParameters,
+    ) -> Vec<(&'static str, MovementParameters)> {
+        let _ = map;
+        self.movements(usual)
+    }
+
     /// What players can do beside moving, at most 16 actions, each with the keys that do it by
     /// default. Clients get the list when they join, and bots use the actions. A table
     /// `[actions.NAME]` of a `game.toml` changes keys and label of the action of that name.

@@ -81,7 +81,7 @@ impl<G: Game> Match<G> {
         let schema = schema(&game, file, &map, &models);
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()))?;
         let mut world = World::new(map, models.into(), config)?;
-        let movement = all_movements(&game, file);
+        let movement = all_movements(&game, file, world.map());
         let movement = movement.map_err(|error| SetupError::Game(error.to_string()))?;
         let is_set = world.set_movement_sets(movement);
         is_set.map_err(|error| SetupError::Game(error.to_string()))?;

@@ -22,6 +22,7 @@
 mod button;
 mod class;
 mod door;
+mod gravity;
 mod group;
 pub mod items;
 mod keys;
@@ -30,17 +31,21 @@ mod left_out;
 mod liquids;
 mod lock;
 mod motion;
+mod pad;
 mod plat;
+mod pushable;
 mod rotation;
 mod rotor;
 mod secret;
 mod targets;
+mod teleporter;
 mod told;
 mod touch;
 mod train;
 mod trigger;
 mod turning;
 mod wall;
+mod zone;
 
 #[cfg(test)]
 mod tests;
@@ -52,6 +57,7 @@ use obsp_sim::{EntityId, MAX_MODELS};
 use serde::{Deserialize, Serialize};
 
 use self::class::Class;
+pub use self::gravity::movements;
 use self::items::Key;
 use self::left_out::LeftOut;
 pub use self::liquids::Liquids;
@@ -82,7 +88,11 @@ pub enum Family {
     Rotation,
     /// `func_togglewall` and `func_breakable`: walls that come and go, or break.
     Walls,
-    /// `trigger_multiple`, `trigger_once`, `trigger_relay`, `trigger_counter` and `trigger_hurt`.
+    /// `func_pushable`: boxes that players push about.
+    Pushables,
+    /// `trigger_…`: what sets off others, hurts, heals, changes gravity or is the exit. Of pads and
+    /// teleporters those that the simulation leaves to the game
+    /// ([`is_game_trigger`](obsp_sim::is_game_trigger)).
     Triggers,
 }
 
@@ -95,6 +105,7 @@ impl Family {
         Self::Trains,
         Self::Rotation,
         Self::Walls,
+        Self::Pushables,
         Self::Triggers,
     ];
 
@@ -113,23 +124,37 @@ impl Family {
                 "info_rotate",
             ],
             Self::Walls => &["func_togglewall", "func_breakable"],
+            Self::Pushables => &["func_pushable"],
             Self::Triggers => &[
                 "trigger_multiple",
                 "trigger_once",
+                "trigger_secret",
                 "trigger_relay",
                 "trigger_counter",
                 "trigger_hurt",
+                "trigger_heal",
+                "trigger_setgravity",
+                "trigger_changelevel",
+                "trigger_push",
+                "trigger_teleport",
             ],
         }
     }
 
-    /// Whether an entity of the family has lines of its own for a player: a door asks for its key, and
-    /// a counter counts.
+    /// Whether an entity of the family has lines of its own for a player: a door asks for its key, a
+    /// counter counts, and a secret praises.
     fn speaks(self, entity: &MapEntity) -> bool {
         match self {
             Self::Doors => lock::Lock::of(entity).is_locked(),
-            Self::Triggers => entity.classname() == "trigger_counter",
-            Self::Plats | Self::Buttons | Self::Trains | Self::Rotation | Self::Walls => false,
+            Self::Triggers => {
+                matches!(entity.classname(), "trigger_counter" | "trigger_secret")
+            }
+            Self::Plats
+            | Self::Buttons
+            | Self::Trains
+            | Self::Rotation
+            | Self::Walls
+            | Self::Pushables => false,
         }
     }
 
@@ -156,10 +181,13 @@ pub fn classes(families: &[Family]) -> Vec<String> {
 /// [`Game::brush_models`](crate::Game::brush_models). If a map has more than a match has room for,
 /// those of the last entities are left out. So is an entity whose brushes are no model.
 pub fn brush_models(map: &Map, families: &[Family]) -> Vec<Model> {
-    let moves = |entity: &&MapEntity| Family::of(entity, families).is_some_and(Family::moves);
     let mut models: Vec<Model> = Vec::new();
-    for entity in map.entities().iter().filter(moves) {
+    for entity in map.entities() {
+        let Some(family) = Family::of(entity, families).filter(|family| family.moves()) else {
+            continue;
+        };
         let Ok(model) = map.model_of(entity) else { continue };
+        let model = if family == Family::Pushables { model.as_dynamic() } else { model };
         // Two entities that are the same in every key and brush have one model.
         let is_new = models.iter().all(|known| known.name() != model.name());
         if is_new && models.len() < MAX_MODELS - OWN_MODELS {
@@ -180,6 +208,22 @@ pub enum Effect {
         damage: i16,
         /// The class of the entity that hurts the player, or the name of the liquid.
         means: &'static str,
+    },
+    /// A player is healed.
+    Heal {
+        /// The player.
+        player: EntityId,
+        /// Points of health, at least zero.
+        points: i16,
+        /// The health above which the player is not healed.
+        most: i16,
+    },
+    /// A player has come to the exit of the map. A map has the effect once for each exit.
+    Exit {
+        /// The player.
+        player: EntityId,
+        /// The map to which the exit leads, as the map says; may be empty.
+        map: String,
     },
     /// An entity with a `message` was set off.
     Message {
@@ -294,10 +338,7 @@ impl Entities {
     /// Notes that an entity has entered a volume, for
     /// [`Game::entered`](crate::Game::entered). A game's own volumes do not matter here.
     pub fn entered(&mut self, volume: VolumeId, entity: EntityId) {
-        let is_own = |own: &Entity| match &own.class {
-            Class::Trigger(trigger) => trigger.volume == Some(volume),
-            _ => false,
-        };
+        let is_own = |own: &Entity| own.class.volume() == Some(volume);
         if self.list.iter().any(is_own) {
             self.entered.push((volume, entity));
         }

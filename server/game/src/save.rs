@@ -98,7 +98,7 @@ impl<G: Game> Match<G> {
             return Err(LoadMatchError::Damaged("bytes are left over"));
         }
         let world = world(world_bytes)?;
-        let movement = all_movements(&game, &file);
+        let movement = all_movements(&game, &file, world.map());
         let movement = movement.map_err(|error| SetupError::Game(error.to_string()));
         if *world.movement_sets() != movement.map_err(obsp_sim::LoadWorldError::Setup)? {
             return Err(LoadMatchError::Damaged(

@@ -44,7 +44,7 @@ impl<G: Game> AnyGame for WithFile<G> {
 
     fn client_data(&self, map: &obsp::Map) -> Result<GameData, GameDataError> {
         let data = self.file.data().with_models(&self.models(map))?;
-        data.with_movements(&self.game.movements(*data.movement()))
+        data.with_movements(&self.game.movements_on(map, *data.movement()))
     }
 
     fn with_file(&self, file: &GameFile) -> Arc<dyn AnyGame> {
@@ -88,8 +88,9 @@ pub(crate) fn all_models<G: Game>(game: &G, file: &GameFile, map: &obsp::Map) ->
 pub(crate) fn all_movements<G: Game>(
     game: &G,
     file: &GameFile,
+    map: &obsp::Map,
 ) -> Result<MovementSets, GameDataError> {
-    let own = game.movements(*file.data().movement());
+    let own = game.movements_on(map, *file.data().movement());
     Ok(file.data().with_movements(&own)?.movement_sets().clone())
 }
 

@@ -282,6 +282,19 @@ impl WorldMut<'_> {
         self.world.teleport(id, position, orientation)
     }
 
+    /// As [`World::teleport_to`].
+    ///
+    /// # Errors
+    /// [`PlaceError`]; the player is not moved then.
+    pub fn teleport_to(
+        &mut self,
+        player: EntityId,
+        destination: &MapEntity,
+        keeps_speed: bool,
+    ) -> Result<(), PlaceError> {
+        self.world.teleport_to(player, destination, keeps_speed)
+    }
+
     /// Lets a player on foot move by one of [`Game::movements`](crate::Game::movements) or of the
     /// `[movements.NAME]` of the `game.toml`, from the player's next move on, until it is changed; `None`
     /// stands for the usual parameters. The player may wait outside of the world. The player's client

@@ -2,6 +2,7 @@
 //! the numbers of movement. The server's world and the predicting clients share these parts.
 
 pub(crate) mod direction;
+pub(crate) mod ladders;
 pub(crate) mod movement_sets;
 pub(crate) mod parameters;
 pub(crate) mod ray;
@@ -15,6 +16,7 @@ use obsp::geometry::Aabb;
 use obsp::model::Model;
 use obsp::{SizeId, Trace, clip_to_extent};
 
+use crate::arena::ladders::Ladders;
 use crate::arena::movement_sets::MovementSets;
 use crate::arena::parameters::MovementParameters;
 use crate::arena::spawn::{Places, SpawnPoint};
@@ -40,6 +42,7 @@ pub(crate) struct Arena {
     pub(crate) map: Arc<obsp::Map>,
     pub(crate) shapes: Shapes,
     pub(crate) triggers: Triggers,
+    pub(crate) ladders: Ladders,
     /// Names of the models, by [`ModelId`].
     pub(crate) model_names: Vec<String>,
     /// The models that are drawn in the map, each with the index of its entity.
@@ -71,6 +74,7 @@ impl Arena {
         let mut warnings = Vec::new();
         Ok(Self {
             triggers: Triggers::new(&map, standing),
+            ladders: Ladders::new(&map),
             drawn: drawn(&map, models)?,
             model_names: models.iter().map(|model| model.name().to_owned()).collect(),
             spawn_points: spawn::spawn_points(&map, standing, &mut warnings),

@@ -19,9 +19,9 @@
 //!   the time of impact, all without entities;
 //! - `bodies`: the entities, the guard, contacts, the solver, sleep;
 //! - `arena`: the parts of a match that never change: map, shapes, spawn points,
-//!   triggers;
+//!   triggers, ladders;
 //! - `missiles`: bodies that fly by rules of their own;
-//! - `players`: walking, hovertanks, and their prediction on a client;
+//! - `players`: walking, swimming, climbing, hovertanks, and their prediction on a client;
 //! - `world`: the match itself, tick by tick;
 //! - [`query`] and [`audit`]: questions about states, for tools and tests.
 
@@ -52,6 +52,7 @@ pub use arena::DrawnModel;
 pub use arena::direction::direction_of;
 pub use arena::movement_sets::{MovementSetError, MovementSets};
 pub use arena::parameters::{MovementError, MovementParameters};
+pub use arena::triggers::{destinations, is_game_trigger, keeps_speed};
 pub use bodies::dynamics::{BodyError, BodyMass, BodyParameters, ForceSpan, LockedAxes};
 pub use bodies::entities::MAX_ENTITIES;
 pub use bodies::linear_move::LinearMove;

@@ -22,6 +22,7 @@ mod sensors;
 mod settings;
 mod step;
 mod sweep;
+mod teleporters;
 mod why;
 
 use std::sync::Arc;

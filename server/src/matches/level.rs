@@ -73,6 +73,8 @@ pub(crate) struct Level {
     pub(crate) replay_buffer: ReplayBuffer,
     /// Whether the round is over, so that nobody moves any more.
     pub(crate) frozen: AtomicBool,
+    /// Whether a player has come to the exit of the map, until the director has seen it.
+    pub(crate) exited: AtomicBool,
     /// The time that it took to load or compile the map.
     pub(crate) load_time: Duration,
     /// The current phase of the match, which is sent to clients that join.
@@ -240,6 +242,7 @@ impl LevelMaker {
             events: broadcast::Sender::new(EVENTS_WAITING),
             replay_buffer: ReplayBuffer::new(&*simulation, config),
             frozen: AtomicBool::new(false),
+            exited: AtomicBool::new(false),
             load_time,
             phase: Mutex::default(),
         };

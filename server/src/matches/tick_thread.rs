@@ -183,6 +183,9 @@ impl Match {
         let news = self.news(next);
         self.seats.note_pushed(self.simulation.world(), next);
         self.seats.note_fights(self.simulation.events(), next);
+        if self.simulation.events().iter().any(|event| matches!(event, Event::Exited { .. })) {
+            self.current.level.exited.store(true, Ordering::Relaxed);
+        }
         self.seats.report(&self.current.level.roster);
         let state = published_state(
             &*self.simulation,

@@ -3,10 +3,12 @@
 
 use obsp::Map;
 use obsp::model::Model;
+use obsp_sim::MovementParameters;
 
 use super::ArenaState;
 use super::fighter::{Hit, hurt};
-use crate::quake::items::Power;
+use crate::event::Event;
+use crate::quake::items::{Healths, Power};
 use crate::quake::{self, Effect, Entities, Family};
 use crate::replicated::Replicated;
 use crate::world_mut::WorldMut;
@@ -20,6 +22,13 @@ pub(super) fn classes() -> Vec<String> {
 
 pub(super) fn brush_models(map: &Map) -> Vec<Model> {
     quake::brush_models(map, FAMILIES)
+}
+
+pub(super) fn movements(
+    map: &Map,
+    usual: MovementParameters,
+) -> Vec<(&'static str, MovementParameters)> {
+    quake::movements(map, FAMILIES, usual)
 }
 
 pub(super) fn declared(game: Replicated, map: &Map) -> Replicated {
@@ -45,6 +54,12 @@ pub(super) fn tick(state: &mut ArenaState, world: &mut WorldMut<'_>) {
             Effect::Hurt { player, damage, means } => {
                 hurt(state, world, Hit { player, by: None, means, damage });
             }
+            Effect::Heal { player, points, most } => {
+                if let Some(health) = state.fighters.health(player) {
+                    *health = (*health).max(health.saturating_add(points).min(most));
+                }
+            }
+            Effect::Exit { player, .. } => world.emit(Event::Exited { player }),
             Effect::Message { player, line } => quake::tell(world, player, line),
         }
     }

@@ -7,14 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use super::button::Button;
 use super::door::Door;
+use super::pad::Pad;
 use super::plat::Plat;
+use super::pushable::Pushable;
 use super::rotation::Rotated;
 use super::rotor::Rotor;
 use super::secret::SecretDoor;
 use super::targets::Calls;
+use super::teleporter::Teleporter;
 use super::train::Train;
 use super::trigger::Trigger;
 use super::wall::Wall;
+use super::zone::Zone;
 use super::{Entity, Family, group};
 use crate::volumes::VolumeId;
 use crate::world_mut::WorldMut;
@@ -28,7 +32,11 @@ pub(super) enum Class {
     Train(Train),
     Rotor(Rotor),
     Wall(Wall),
+    Pushable(Pushable),
     Trigger(Trigger),
+    Zone(Zone),
+    Pad(Pad),
+    Teleporter(Teleporter),
     /// It was removed by a `killtarget`, or has done what it does once.
     Gone,
 }
@@ -62,8 +70,15 @@ impl Class {
                 }
                 _ => None,
             },
+            Family::Pushables => Pushable::spawn(world, entity).map(Self::Pushable),
             Family::Walls => Wall::spawn(world, entity).map(Self::Wall),
-            Family::Triggers => Trigger::new(world, entity).map(Self::Trigger),
+            Family::Triggers => match entity.classname() {
+                "trigger_push" => Pad::new(world, entity).map(Self::Pad),
+                "trigger_teleport" => Teleporter::new(world, entity).map(Self::Teleporter),
+                _ => Trigger::new(world, entity)
+                    .map(Self::Trigger)
+                    .or_else(|| Zone::new(world, entity).map(Self::Zone)),
+            },
         }
     }
 
@@ -77,7 +92,21 @@ impl Class {
             Self::Train(train) => Some(train.mover.body),
             Self::Rotor(rotor) => Some(rotor.body()),
             Self::Wall(wall) => Some(wall.body()),
-            Self::Trigger(_) | Self::Gone => None,
+            Self::Pushable(pushable) => Some(pushable.body),
+            Self::Trigger(_) | Self::Zone(_) | Self::Pad(_) | Self::Teleporter(_) | Self::Gone => {
+                None
+            }
+        }
+    }
+
+    /// The volume that players enter.
+    pub(super) fn volume(&self) -> Option<VolumeId> {
+        match self {
+            Self::Trigger(trigger) => trigger.volume,
+            Self::Zone(zone) => Some(zone.volume()),
+            Self::Pad(pad) => Some(pad.volume()),
+            Self::Teleporter(teleporter) => Some(teleporter.volume()),
+            _ => None,
         }
     }
 
@@ -105,8 +134,11 @@ impl Class {
             Self::Train(train) => train.tick(world, calls),
             Self::Rotor(rotor) => rotor.tick(world, calls),
             Self::Wall(wall) => wall.tick(world),
-            Self::Trigger(trigger) => return trigger.tick(world, entered, calls),
-            Self::Gone => {}
+            Self::Trigger(trigger) => return trigger.tick(world, entered),
+            Self::Zone(zone) => zone.tick(world, entered, calls),
+            Self::Pad(pad) => pad.tick(world, entered),
+            Self::Teleporter(teleporter) => teleporter.tick(world, entered),
+            Self::Pushable(_) | Self::Gone => {}
         }
         None
     }

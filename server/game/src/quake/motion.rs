@@ -26,11 +26,11 @@ const ROOM: f64 = 0.5;
 const NEAR: f64 = 1.0;
 
 /// A mover that makes less than this share of its step is held up.
-const HELD: f64 = 0.5;
+pub(super) const HELD: f64 = 0.5;
 
 /// Seconds for which a mover is held up before its family hears of it. A loose body that lies in the
 /// way needs some ticks to get going.
-const PATIENCE: f64 = 0.1;
+pub(super) const PATIENCE: f64 = 0.1;
 
 /// A kinematic body on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -226,6 +226,28 @@ mod tests {
     }
 
     #[test]
+    fn it_waits_for_a_crate_between_it_and_a_wall_and_goes_on_when_it_is_gone() {
+        let pairs = [("classname", "func_rotating"), ("speed", "60"), ("spawnflags", "1")];
+        let wall = drawn(&[("classname", "func_togglewall")], &brush([24, 44, 0], [120, 52, 128]));
+        let prop = drawn(&[("classname", "prop"), ("model", "crate"), ("origin", "44 27 17")], "");
+        let mut hall = Hall::new(&(beam(&pairs, 10) + &wall + &prop));
+        hall.run(5 * RATE);
+        let held = angle(&hall);
+        hall.run(RATE);
+        assert!((angle(&hall) - held).abs() < 3.0, "{held}, then {}", angle(&hall));
+        let movers = hall.movers();
+        let bodies = hall.game.world.bodies().to_vec();
+        let found: Vec<_> = bodies.into_iter().filter(|id| !movers.contains(id)).collect();
+        assert_eq!(found.len(), 1);
+        hall.game.act(|_, _, world| world.remove(found[0]).expect("it is there"));
+        // It has pressed on slowly, and doubles its speed in each tick until it has all of it.
+        hall.run(10);
+        let before = angle(&hall);
+        hall.run(RATE);
+        assert!(near(angle(&hall), before + 60.0), "{before}, then {}", angle(&hall));
+    }
+
+    #[test]
     fn it_turns_by_a_quarter_of_a_radian_a_tick_at_most() {
         // 14 radians a second are 0.233 a tick; the next speed is beyond the limit of 15.
         for (speed, turn) in [("802.1", 802.1_f64.to_radians() / 60.0), ("1e30", 0.25)] {

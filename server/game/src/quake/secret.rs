@@ -236,4 +236,28 @@ mod tests {
         assert!((6..=8).contains(&hurts), "{hurts} in the last 3.5 seconds or so");
         assert!(hall.lowest(0).x < 2.0, "{}", hall.lowest(0));
     }
+
+    #[test]
+    fn a_secret_door_waits_for_a_crate_and_goes_on_when_it_is_gone() {
+        let keys = [("angle", "0"), ("t_width", "8"), ("targetname", "secret"), ("t_length", "64")];
+        let door = [&[("classname", "func_door_secret")], &keys[..]].concat();
+        let wall = drawn(&[("classname", "func_togglewall")], &brush([50, -64, 0], [66, 128, 128]));
+        let prop = drawn(&[("classname", "prop"), ("model", "crate"), ("origin", "33 32 17")], "");
+        let mut hall = Hall::new(&(drawn(&door, &brush([0, 0, 0], [16, 64, 128])) + &wall + &prop));
+        hall.run(RATE);
+        hall.set_off("secret");
+        hall.run(8 * RATE);
+        let held = hall.lowest(0);
+        assert!(held.y < -7.9 && held.x < 4.0, "the crate is between door and wall: {held}");
+        let crates = |hall: &Hall| -> Vec<obsp_sim::EntityId> {
+            let bodies = hall.game.world.bodies().to_vec();
+            bodies.into_iter().filter(|id| !hall.movers().contains(id)).collect()
+        };
+        let found = crates(&hall);
+        assert_eq!(found.len(), 1);
+        hall.game.act(|_, _, world| world.remove(found[0]).expect("it is there"));
+        hall.run(2 * RATE);
+        // The wall beyond is a mover, through which the door passes.
+        assert_eq!(hall.lowest(0).to_array(), [64.0, -8.0, 0.0]);
+    }
 }

@@ -21,6 +21,9 @@ const MOST_PENDING: usize = 4096;
 /// The most messages that are shown in one tick.
 const MOST_MESSAGES: usize = 8;
 
+/// The message of a secret without one.
+const SECRET: &str = "You found a secret area!";
+
 /// The keys that say what an entity sets off, and what sets it off.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Wires {
@@ -70,11 +73,15 @@ impl Wires {
         let text = |key| entity.get(key).unwrap_or_default().to_owned();
         // A door shows its message to the player who touches it, and not when it opens.
         let speaks = !entity.classname().starts_with("func_door");
+        let message = match entity.classname() {
+            "trigger_secret" if text("message").is_empty() => SECRET.to_owned(),
+            _ => text("message"),
+        };
         Self {
             targetname: text("targetname"),
             target: text("target"),
             killtarget: text("killtarget"),
-            message: if speaks { text("message") } else { String::new() },
+            message: if speaks { message } else { String::new() },
             delay: keys::ticks(world, entity, "delay", 0.0).unwrap_or(0),
         }
     }
@@ -212,6 +219,9 @@ pub(super) fn use_one(
                 calls.fire(at, by);
             }
         }
-        Class::Gone => {}
+        Class::Zone(zone) => zone.set_off(),
+        Class::Pad(pad) => pad.set_off(),
+        Class::Teleporter(teleporter) => teleporter.set_off(world),
+        Class::Pushable(_) | Class::Gone => {}
     }
 }

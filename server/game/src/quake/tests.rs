@@ -10,10 +10,10 @@ use glam::DVec3;
 use obsp::model::Model;
 use obsp::{Map, MapEntity, Spaces};
 use obsp_sim::audit::{Audit, Passages};
-use obsp_sim::{Command, Config, EntityId, PlayerKind};
+use obsp_sim::{Command, Config, EntityId, MovementParameters, PlayerKind, SetupWarning};
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, Entities, Family, brush_models};
+use super::{Effect, Entities, Family, brush_models, movements};
 use crate::any_game::AnyGame;
 use crate::game::Game;
 use crate::game_match::Match;
@@ -33,6 +33,9 @@ pub(super) struct State {
     pub(super) map: Entities,
     /// Every hurt, with its tick.
     pub(super) hurts: Vec<(u64, EntityId, i16)>,
+    /// Every healing: player, points, and the health up to which it heals.
+    pub(super) heals: Vec<(EntityId, i16, i16)>,
+    pub(super) exits: Vec<(EntityId, String)>,
     pub(super) lines: Vec<String>,
     /// The players of `lines`.
     told: Vec<Option<EntityId>>,
@@ -45,6 +48,14 @@ impl Game for AllFamilies {
 
     fn brush_models(&self, map: &Map) -> Vec<Model> {
         brush_models(map, Family::ALL)
+    }
+
+    fn movements_on(
+        &self,
+        map: &Map,
+        usual: MovementParameters,
+    ) -> Vec<(&'static str, MovementParameters)> {
+        movements(map, Family::ALL, usual)
     }
 
     fn set_up(&self, world: &mut WorldMut<'_>) -> State {
@@ -62,6 +73,8 @@ impl Game for AllFamilies {
                 Effect::Hurt { player, damage, .. } => {
                     state.hurts.push((world.tick(), player, damage));
                 }
+                Effect::Heal { player, points, most } => state.heals.push((player, points, most)),
+                Effect::Exit { player, map } => state.exits.push((player, map)),
                 Effect::Message { player, line } => {
                     state.lines.push(line);
                     state.told.push(player);
@@ -291,5 +304,32 @@ fn a_saved_match_goes_on_while_everything_turns_and_slides() {
         hall.run(1);
         again.step(&[]);
         assert_eq!(again.digest(), hall.game.digest());
+    }
+}
+
+/// One mover more than a match has models for is left out, and that is told.
+#[test]
+fn movers_beyond_the_models_of_a_match_are_told() {
+    let wall = |at: i32| {
+        let (x, y) = (at % 10 * 40, at / 10 * 40);
+        drawn(&[("classname", "func_togglewall")], &brush([x, y, 0], [x + 8, y + 8, 8 + at]))
+    };
+    for (count, left_out) in [(80, 0), (81, 1), (90, 10)] {
+        let walls: String = (0..count).map(wall).collect();
+        let hall = Hall::new(&walls);
+        assert_eq!(hall.movers().len(), 80);
+        let left: Vec<u32> = hall
+            .game
+            .world()
+            .warnings()
+            .iter()
+            .filter_map(|warning| match warning {
+                SetupWarning::LeftOut { class, count } if class == "func_togglewall" => {
+                    Some(*count)
+                }
+                _ => None,
+            })
+            .collect();
+        assert_eq!(left.iter().sum::<u32>(), left_out, "{count} walls");
     }
 }

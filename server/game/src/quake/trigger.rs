@@ -1,5 +1,5 @@
 //! Triggers: volumes and points that set off others (`trigger_multiple`, `trigger_once`,
-//! `trigger_relay`, `trigger_counter`), and volumes that hurt (`trigger_hurt`).
+//! `trigger_secret`, `trigger_relay`, `trigger_counter`).
 
 use glam::DVec3;
 use obsp::MapEntity;
@@ -7,18 +7,14 @@ use obsp::geometry::Aabb;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
+use super::keys;
 use super::targets::Calls;
-use super::{Effect, keys};
 use crate::volumes::VolumeId;
 use crate::world_mut::WorldMut;
 
-/// Quake's numbers: seconds, number of calls and points of health.
+/// Quake's numbers: seconds, and number of calls.
 const WAIT: f64 = 0.2;
 const COUNT: f64 = 2.0;
-const DAMAGE: i16 = 5;
-
-/// Seconds between two hurts.
-const HURTS: f64 = 1.0;
 
 /// The flag of a trigger that nobody sets off by touching it, and of a counter that says nothing.
 const NO_TOUCH: u32 = 1;
@@ -52,9 +48,6 @@ enum Kind {
         left: u32,
         speaks: bool,
     },
-    Hurt {
-        damage: i16,
-    },
 }
 
 impl Trigger {
@@ -74,16 +67,15 @@ impl Trigger {
         };
         let kind = match entity.classname() {
             "trigger_multiple" => multiple(keys::ticks(world, entity, "wait", WAIT)),
-            "trigger_once" => multiple(None),
+            "trigger_once" | "trigger_secret" => multiple(None),
             "trigger_relay" => Kind::Relay,
             "trigger_counter" => Kind::Counter {
                 left: keys::positive(entity, "count", COUNT).min(1e6) as u32,
                 speaks: flags & NO_MESSAGE == 0,
             },
-            "trigger_hurt" => Kind::Hurt { damage: keys::damage(entity, "dmg", DAMAGE) },
             _ => return None,
         };
-        let is_touched = matches!(&kind, Kind::Hurt { .. } | Kind::Multiple { touched: true, .. });
+        let is_touched = matches!(&kind, Kind::Multiple { touched: true, .. });
         let is_shot = matches!(&kind, Kind::Multiple { health: 1.., .. });
         Some(Self {
             volume: if is_touched { world.add_brush_volume(entity) } else { None },
@@ -99,7 +91,6 @@ impl Trigger {
         &mut self,
         world: &mut WorldMut<'_>,
         entered: &[(VolumeId, EntityId)],
-        calls: &mut Calls,
     ) -> Option<Option<EntityId>> {
         let left = self.left.as_mut()?;
         *left = left.saturating_sub(1);
@@ -114,16 +105,6 @@ impl Trigger {
                     facing.is_none_or(|way| ahead.is_some_and(|ahead| ahead.dot(way) >= 0.0))
                 };
                 inside().chain(passed.filter(is_player)).find(looks).map(Some)
-            }
-            Kind::Hurt { damage, .. } => {
-                let damage = *damage;
-                let hurt = |player| Effect::Hurt { player, damage, means: "trigger_hurt" };
-                let before = calls.effects.len();
-                calls.effects.extend(inside().filter(|_| damage > 0).map(hurt));
-                if calls.effects.len() > before {
-                    *left = keys::ticks_of(world, HURTS);
-                }
-                None
             }
             Kind::Relay | Kind::Counter { .. } => None,
         }
@@ -158,7 +139,6 @@ impl Trigger {
                 }
                 done
             }
-            Kind::Hurt { .. } => false,
         }
     }
 
@@ -317,13 +297,16 @@ mod tests {
     }
 
     #[test]
-    fn a_volume_that_hurts_does_so_once_a_second() {
-        let keys = [("classname", "trigger_hurt"), ("dmg", "9")];
-        let mut hall = Hall::new(&trigger(&keys));
-        let players = [hall.player([0.0; 3]), hall.player([100.0, 0.0, 0.0])];
-        hall.run(3 * RATE);
-        let hurts: Vec<_> = hall.game.state().hurts.iter().map(|hurt| (hurt.1, hurt.2)).collect();
-        assert_eq!(hurts, [(players[0], 9); 3]);
+    fn a_secret_tells_its_finder_once() {
+        for (keys, line) in
+            [(vec![], "You found a secret area!"), (vec![("message", "A cave")], "A cave")]
+        {
+            let keys = [&[("classname", "trigger_secret")], &keys[..]].concat();
+            let mut hall = Hall::new(&trigger(&keys));
+            let player = hall.player([0.0; 3]);
+            hall.run(2 * RATE);
+            assert_eq!(hall.told(), [(Some(player), line.to_owned())]);
+        }
     }
 
     #[test]

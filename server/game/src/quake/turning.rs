@@ -11,19 +11,13 @@ use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
 use super::keys;
-use super::motion::{Progress, put};
+use super::motion::{HELD, PATIENCE, Progress, put};
 use super::targets::Calls;
 use super::touch;
 use crate::world_mut::WorldMut;
 
 /// A body nearer to its goal than this, in radians, is there. A tick's turn is exact to a tenth of it.
 const THERE: f64 = 1e-5;
-
-/// A body that makes less than this share of its turn is held up.
-const HELD: f64 = 0.5;
-
-/// Seconds for which a body is held up before its family hears of it.
-const PATIENCE: f64 = 0.1;
 
 /// The most that a body turns in a tick, in radians.
 const MOST_TURN: f64 = 0.25;

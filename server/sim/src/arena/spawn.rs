@@ -28,8 +28,9 @@ use places::walk;
 /// Height of a Quake spawn point over the feet of a player who spawns there, in units.
 const ORIGIN_OVER_FEET: f64 = 24.0;
 
-/// Heights above a spawn point, in units, at which a player is tried one after another. Some maps
-/// put the point into the floor, and another player may stand at the point.
+/// Heights above a spawn point or the end of a teleporter, in units, at which a player is tried one after
+/// another. Some maps put the point into the floor (Quake lifts who comes out of a teleporter), and
+/// another player may stand at the point.
 const LIFTS: [f64; 6] = [0.0, 1.0, 4.0, 12.0, 32.0, 64.0];
 
 /// Distances from an occupied place, in units, at which a free place is looked for.
@@ -99,12 +100,7 @@ pub(crate) fn spawn_points(
             warnings.push(SetupWarning::NoOrigin { classname });
             continue;
         };
-        let clear = |centre: &DVec3| {
-            let radius = LEAST_CLEARANCE;
-            map.clearance(standing, centre.as_vec3(), radius) == Clearance::Clear
-        };
-        let lifted = |lift: &f64| standing_centre(map, standing, origin + DVec3::Z * lift);
-        let Some(centre) = LIFTS.iter().map(lifted).find(clear) else {
+        let Some(centre) = standing_centre(map, standing, origin) else {
             warnings.push(SetupWarning::SpawnInSolid { classname, origin });
             continue;
         };
@@ -117,11 +113,15 @@ pub(crate) fn spawn_points(
     points
 }
 
-/// Centre of a player of the size `standing` at an `origin` that the map gives, rounded to
-/// `f32` like every position of a player.
-pub(crate) fn standing_centre(map: &obsp::Map, standing: SizeId, origin: DVec3) -> DVec3 {
+/// Centre of a player of the size `standing` at an `origin` that the map gives, or as little above it as
+/// the world leaves room. It is rounded to `f32` like every position of a player.
+pub(crate) fn standing_centre(map: &obsp::Map, standing: SizeId, origin: DVec3) -> Option<DVec3> {
     let half_height = f64::from(map.sizes()[standing.index()].half_extents.z);
-    (origin + DVec3::Z * (half_height - ORIGIN_OVER_FEET)).as_vec3().as_dvec3()
+    let rise = half_height - ORIGIN_OVER_FEET;
+    let lifted = |lift: &f64| (origin + DVec3::Z * (rise + lift)).as_vec3();
+    let is_clear =
+        |centre: &Vec3| map.clearance(standing, *centre, LEAST_CLEARANCE) == Clearance::Clear;
+    LIFTS.iter().map(lifted).find(is_clear).map(|centre| centre.as_dvec3())
 }
 
 /// A free place for a player, and the heading there: the spawn point farthest from all other

@@ -1,5 +1,8 @@
 //! Volumes of the map that act on a player inside: jump pads (`trigger_push`) and
 //! teleporters (`trigger_teleport`), with the keys of Quake and Quake III.
+//!
+//! Clients predict these triggers by the map alone. So a trigger that acts only at times, or at random,
+//! is left to the game ([`is_game_trigger`]).
 
 use glam::{DVec3, Vec3};
 use obsp::geometry::{Aabb, ConvexSolid};
@@ -15,6 +18,16 @@ const PUSH_SCALE: f64 = 10.0;
 /// The value of `speed` for a pad without that key, as in Quake.
 const PUSH_SPEED: f64 = 1000.0;
 
+/// The flag of a pad that pushes once.
+const PUSHES_ONCE: u32 = 1;
+
+/// The flag of a teleporter through which players keep their speed. Quake and the games after it use
+/// the lower flags for other things.
+const KEEPS_SPEED: u32 = 32;
+
+/// Classes of destinations. A teleporter that names several of them sends players to any.
+const DESTINATIONS: [&str; 2] = ["info_teleport_destination", "misc_teleporter_dest"];
+
 /// The effect of a trigger on a player inside.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Effect {
@@ -26,6 +39,8 @@ pub(crate) enum Effect {
         to: Vec3,
         /// The heading.
         yaw: u16,
+        /// Whether the player keeps the horizontal speed.
+        keeps_speed: bool,
     },
 }
 
@@ -63,10 +78,17 @@ impl Triggers {
     pub(crate) fn new(map: &obsp::Map, standing: SizeId) -> Self {
         let mut triggers = Vec::new();
         for entity in map.entities() {
+            if is_game_trigger(map, entity) {
+                continue;
+            }
             for solid in entity.solids() {
                 let action = match entity.classname() {
                     "trigger_push" => push(map, entity, solid),
-                    "trigger_teleport" => teleport(map, standing, entity),
+                    "trigger_teleport" => {
+                        let to = destinations(map, entity).first().copied();
+                        to.and_then(|to| arrival(map, standing, to, keeps_speed(entity)))
+                            .map(Action::Constant)
+                    }
                     _ => None,
                 };
                 triggers.extend(action.map(|action| (solid.clone(), action)));
@@ -103,7 +125,11 @@ impl Triggers {
 
 /// The share of its way after which a box overlaps `solid`; `None` if the box overlaps it nowhere
 /// on its way.
-fn entry(solid: &ConvexSolid, [from, to]: [DVec3; 2], half_extents: DVec3) -> Option<f64> {
+pub(crate) fn entry(
+    solid: &ConvexSolid,
+    [from, to]: [DVec3; 2],
+    half_extents: DVec3,
+) -> Option<f64> {
     let bounds = solid.bounds();
     let sides = [DVec3::X, DVec3::Y, DVec3::Z]
         .into_iter()
@@ -123,10 +149,78 @@ fn entry(solid: &ConvexSolid, [from, to]: [DVec3; 2], half_extents: DVec3) -> Op
     (enters < leaves).then_some(enters)
 }
 
+/// Whether a pad or a teleporter is left to the game, because clients cannot predict it by the map
+/// alone: it has a name, by which it is set off; it pushes only once; or it is a teleporter with several
+/// destinations. Such a trigger does nothing by itself. [`World::pad_velocity`] and
+/// [`World::teleport_to`] are its effects.
+///
+/// [`World::pad_velocity`]: crate::World::pad_velocity
+/// [`World::teleport_to`]: crate::World::teleport_to
+///
+/// ```
+/// let map = obsp::Map::load("../../maps/arena.obsp".as_ref())?;
+/// assert!(!map.entities().iter().any(|entity| obsp_sim::is_game_trigger(&map, entity)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn is_game_trigger(map: &obsp::Map, entity: &MapEntity) -> bool {
+    let is_named = entity.get("targetname").is_some_and(|name| !name.is_empty());
+    match entity.classname() {
+        "trigger_push" => is_named || flags(entity) & PUSHES_ONCE != 0,
+        "trigger_teleport" => is_named || destinations(map, entity).len() > 1,
+        _ => false,
+    }
+}
+
+/// The destinations that a teleporter's `target` names: all of a destination's class, or else the
+/// first entity of that name that has a place. Empty if it names none.
+///
+/// ```
+/// let map = obsp::Map::load("../../maps/arena.obsp".as_ref())?;
+/// for entity in map.entities().iter().filter(|entity| entity.classname() == "trigger_teleport") {
+///     assert_eq!(obsp_sim::destinations(&map, entity).len(), 1);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn destinations<'a>(map: &'a obsp::Map, teleporter: &MapEntity) -> Vec<&'a MapEntity> {
+    let Some(name) = teleporter.get("target") else { return Vec::new() };
+    let named = || {
+        map.entities()
+            .iter()
+            .filter(move |other| other.get("targetname") == Some(name) && other.origin().is_some())
+    };
+    let usual: Vec<&MapEntity> =
+        named().filter(|other| DESTINATIONS.contains(&other.classname())).collect();
+    if usual.is_empty() { named().take(1).collect() } else { usual }
+}
+
+/// Whether players keep their speed through a teleporter: the flag 32.
+///
+/// ```
+/// let map = obsp::Map::load("../../maps/arena.obsp".as_ref())?;
+/// assert!(!map.entities().iter().any(obsp_sim::keeps_speed));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn keeps_speed(teleporter: &MapEntity) -> bool {
+    flags(teleporter) & KEEPS_SPEED != 0
+}
+
+fn flags(entity: &MapEntity) -> u32 {
+    entity.get("spawnflags").and_then(|flags| flags.trim().parse().ok()).unwrap_or(0)
+}
+
 /// The entity that the key `target` of `entity` names.
 fn target<'a>(map: &'a obsp::Map, entity: &MapEntity) -> Option<&'a MapEntity> {
     let name = entity.get("target")?;
     map.entities().iter().find(|other| other.get("targetname") == Some(name))
+}
+
+/// The velocity that a pad gives players of this gravity; `None` for an entity that is no pad.
+pub(crate) fn pad_velocity(map: &obsp::Map, pad: &MapEntity, gravity: f64) -> Option<DVec3> {
+    let solid = pad.solids().first().filter(|_| pad.classname() == "trigger_push")?;
+    match push(map, pad, solid)?.effect(gravity) {
+        Effect::Push(velocity) => Some(velocity),
+        Effect::Teleport { .. } => None,
+    }
 }
 
 /// The action of a jump pad. A pad with a target throws along the ballistic path whose highest
@@ -146,9 +240,14 @@ fn push(map: &obsp::Map, entity: &MapEntity, solid: &ConvexSolid) -> Option<Acti
     is_finite(velocity).then_some(Action::Constant(Effect::Push(velocity)))
 }
 
-fn teleport(map: &obsp::Map, standing: SizeId, entity: &MapEntity) -> Option<Action> {
-    let destination = target(map, entity)?;
+/// The arrival of a player at a destination; `None` if it has no place, or is inside the world.
+pub(crate) fn arrival(
+    map: &obsp::Map,
+    standing: SizeId,
+    destination: &MapEntity,
+    keeps_speed: bool,
+) -> Option<Effect> {
     let yaw = yaw_of(destination.angle().unwrap_or(0.0));
-    let to = standing_centre(map, standing, destination.origin()?).as_vec3();
-    Some(Action::Constant(Effect::Teleport { to, yaw }))
+    let to = standing_centre(map, standing, destination.origin()?)?.as_vec3();
+    Some(Effect::Teleport { to, yaw, keeps_speed })
 }

@@ -3,10 +3,11 @@
 //! [`step`] is a pure function of a player's state, one [`Command`] and the results of its sweeps
 //! ([`Surroundings`]). The server passes the whole moving world, and a predicting client passes the
 //! part that it knows. The rules are Quake's: friction and acceleration on the ground, a little
-//! control in the air, steps of 18 units, and swimming ([`swim`]). Several surfaces may each be too steep to stand on and
-//! together leave no way down ([`wedge`]). Unlike in Quake, they carry a player. A wedged player
-//! can jump.
+//! control in the air, steps of 18 units, swimming ([`swim`]) and climbing ([`climb`]). Several surfaces
+//! may each be too steep to stand on and together leave no way down ([`wedge`]). Unlike in Quake, they
+//! carry a player. A wedged player can jump.
 
+mod climb;
 mod slide;
 mod swim;
 mod wedge;
@@ -83,6 +84,8 @@ pub(crate) trait Surroundings {
     fn rise(&self) -> f32;
     /// How deep the box of `posture` at `position` is in a liquid; `None` on land.
     fn depth(&self, posture: Posture, position: Vec3) -> Option<Depth>;
+    /// Whether the box of `posture` at `position` is in a ladder.
+    fn is_on_ladder(&self, posture: Posture, position: Vec3) -> bool;
     /// Height of the eyes above the lowest point of the box of `posture`.
     fn eyes(&self, posture: Posture) -> f32;
     /// Velocity of the entity in this slot, on which the player may stand.
@@ -143,8 +146,9 @@ pub(crate) fn step(
     let ground = find_ground(&mut motion, (seconds, parameters), surroundings, true);
     let drift = ground.map_or(DVec3::ZERO, |ground| ground.drift);
     let water = swim::water(&mut motion, command, parameters, surroundings);
-    // Ground does not carry a swimmer.
-    motion.walker.grounded &= matches!(water, Water::Walks(_));
+    let climbs = matches!(water, Water::Walks(_)) && climb::climbs(&motion, command, surroundings);
+    // Ground does not carry a swimmer or a climber.
+    motion.walker.grounded &= matches!(water, Water::Walks(_)) && !climbs;
     jump(&mut motion, command, drift.z + parameters.jump_speed);
     // On moving ground the player walks relative to the ground.
     motion.velocity -= drift;
@@ -156,6 +160,10 @@ pub(crate) fn step(
         apply_friction(&mut motion, seconds, parameters);
     }
     match water {
+        Water::Walks(_) if climbs => {
+            apply_friction(&mut motion, seconds, parameters);
+            climb::accelerate(&mut motion, command, (seconds, parameters));
+        }
         Water::Walks(wet) => {
             if let Some(depth) = wet {
                 swim::apply_friction(&mut motion, depth, seconds);
@@ -179,7 +187,8 @@ pub(crate) fn step(
         slide_and_step(&mut motion, ground, (seconds, parameters), surroundings, touched);
         motion.velocity += sinks;
     } else {
-        let gravity = if matches!(water, Water::Swims(_)) { 0.0 } else { parameters.gravity };
+        let floats = climbs || matches!(water, Water::Swims(_));
+        let gravity = if floats { 0.0 } else { parameters.gravity };
         // Half of gravity before and half after give the exact parabola.
         motion.velocity.z -= gravity * seconds * 0.5;
         make_way(&mut motion, seconds, surroundings);
@@ -232,7 +241,7 @@ fn pull_trigger(
             motion.velocity = velocity.clamp_length_max(MAX_SPEED);
             false
         }
-        Some(Effect::Teleport { to, yaw }) => {
+        Some(Effect::Teleport { to, yaw, keeps_speed }) => {
             let sunk = match posture {
                 Posture::Standing => 0.0,
                 Posture::Crouching => surroundings.rise(),
@@ -242,10 +251,16 @@ fn pull_trigger(
                 return false;
             }
             motion.position = to;
-            motion.velocity = (heading(yaw) * TELEPORT_SPEED).extend(0.0);
+            motion.velocity = arrival_velocity(motion.velocity, yaw, keeps_speed);
             true
         }
     }
+}
+
+/// The velocity of a player who comes out of a teleporter with this heading.
+pub(crate) fn arrival_velocity(before: DVec3, yaw: u16, keeps_speed: bool) -> DVec3 {
+    let speed = if keeps_speed { before.truncate().length() } else { TELEPORT_SPEED };
+    (heading(yaw) * speed).extend(0.0)
 }
 
 fn change_posture(motion: &mut Motion, command: Command, surroundings: &mut impl Surroundings) {

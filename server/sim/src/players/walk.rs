@@ -90,6 +90,11 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
         Submersion::of(&self.arena.map, half_height, position).map(|submersion| submersion.depth)
     }
 
+    fn is_on_ladder(&self, posture: Posture, position: Vec3) -> bool {
+        let half_extents = self.agent(posture).shape.bounds.half_extents();
+        self.arena.ladders.meet(position.as_dvec3(), half_extents)
+    }
+
     fn eyes(&self, posture: Posture) -> f32 {
         eye_height(self.half_height(posture)) as f32
     }

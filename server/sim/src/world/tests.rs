@@ -394,6 +394,7 @@ fn a_ray_meets_no_player_between_two_ends_of_a_teleporter() {
 }
 
 mod hovertanks;
+mod ladders;
 mod operations;
 mod swimming;
 mod walkers;

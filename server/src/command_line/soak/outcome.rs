@@ -93,6 +93,7 @@ fn name_of<'a>(event: &Event, schema: &'a Schema) -> &'a str {
         Event::Deployed { .. } => "deployed",
         Event::Replaced { .. } => "replaced",
         Event::Detached { .. } => "detached",
+        Event::Exited { .. } => "exited",
         Event::Announced { .. } => "announced",
         Event::Said { .. } => "said",
         // The schema names every event that can be sent.

@@ -67,7 +67,8 @@ pub(crate) async fn direct(
         }
         schedule.count_votes(&game);
         let best = level.roster.best().map(|(_, score)| score);
-        let input = RoundInput { now: game.now(), players: level.roster.clients(), best };
+        let exited = level.exited.swap(false, Ordering::Relaxed);
+        let input = RoundInput { now: game.now(), players: level.roster.clients(), best, exited };
         for action in schedule.flow.update(&input) {
             match action {
                 FlowAction::Prepare(map) => pipeline.loader.load(map),

@@ -38,6 +38,8 @@ pub(crate) struct RoundInput {
     pub(crate) players: usize,
     /// The highest score of any player.
     pub(crate) best: Option<i16>,
+    /// Whether a player has come to the exit of the map.
+    pub(crate) exited: bool,
 }
 
 /// Something that the director has to do.
@@ -206,7 +208,8 @@ impl Flow {
         }
         let score = self.rules.score_limit.zip(input.best);
         let over = self.ends.is_some_and(|ends| input.now >= ends)
-            || score.is_some_and(|(limit, best)| best >= limit);
+            || score.is_some_and(|(limit, best)| best >= limit)
+            || (input.exited && self.rules.ends());
         if self.phase == RoundPhase::Playing && over {
             self.phase = RoundPhase::Intermission;
             self.ends = Some(input.now + self.rules.intermission);
@@ -269,7 +272,7 @@ mod tests {
 
     fn seen(seconds: u64, players: usize, best: i16) -> RoundInput {
         let now = Time::ZERO + Duration::from_secs(seconds);
-        RoundInput { now, players, best: Some(best) }
+        RoundInput { now, players, best: Some(best), exited: false }
     }
 
     /// The actions of an update. Every map that they ask for is prepared at once.
@@ -285,6 +288,17 @@ mod tests {
 
     fn prepare(map: &str) -> FlowAction {
         FlowAction::Prepare(map.to_owned())
+    }
+
+    #[test]
+    fn the_exit_of_the_map_ends_a_round_if_rounds_end() {
+        let timeless = Rules { round: None, score_limit: None, ..RULES };
+        for (rules, ends) in [(RULES, true), (timeless, false)] {
+            let mut flow = flow(rules);
+            play(&mut flow, 0, 1, 0);
+            flow.update(&RoundInput { exited: true, ..seen(1, 1, 0) });
+            assert_eq!(flow.phase().0 == RoundPhase::Intermission, ends);
+        }
     }
 
     #[test]
