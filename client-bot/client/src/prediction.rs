@@ -96,6 +96,8 @@ pub struct Prediction {
     stats: PredictionStats,
     /// The layers of the player.
     layers: CollisionLayers,
+    /// Whether pending commands were played with other layers.
+    played_with_others: bool,
 }
 
 /// A client's own player after a tick.
@@ -193,12 +195,14 @@ impl Prediction {
             carriers: Carriers::default(),
             stats: PredictionStats::default(),
             layers: CollisionLayers::default(),
+            played_with_others: false,
         }
     }
 
-    /// Sets the layers of the player, as the latest snapshot has them. The layers of others are in
-    /// their states.
+    /// Sets the layers of the player, as the latest snapshot has them. If they change, the next
+    /// report of the player is the start of a replay. The layers of others are in their states.
     pub fn set_layers(&mut self, layers: CollisionLayers) {
+        self.played_with_others |= layers != self.layers;
         self.layers = layers;
     }
 
@@ -277,7 +281,8 @@ impl Prediction {
         let predicted = predicted.and_then(|own| own.motion());
         let update = ServerUpdate { tick, observed: others, exact: &touched };
         self.carriers = Carriers::of(&update, &self.map.predictor);
-        if predicted != Some(motion) || !self.shoved.is_confirmed(&update) {
+        let was_other = std::mem::take(&mut self.played_with_others);
+        if predicted != Some(motion) || was_other || !self.shoved.is_confirmed(&update) {
             if self.is_far_ahead() {
                 self.shoved.clear();
             } else {

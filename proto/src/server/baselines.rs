@@ -272,9 +272,18 @@ impl Baselines {
         // If the limit may be too small for both, the motion waits for a snapshot without values.
         let has_values = extras.match_values.is_some() || extras.own_values.is_some();
         if !has_values || limit >= MIN_SNAPSHOT + VALUE_BLOCKS_BYTES {
-            extras.motion = self.motion.take_due(tick, own, rate);
+            extras.motion = self.motion.take_due(tick, own, self.lacks_own_traits(state), rate);
         }
         extras
+    }
+
+    /// Whether the client lacks the present traits of its own player, and its player has been sent.
+    fn lacks_own_traits(&self, state: &Quantised) -> bool {
+        let Some(index) = self.player.map(|player| usize::from(player.slot)) else { return false };
+        let slot = self.slots.get(index).zip(self.revisions.get(index));
+        slot.is_some_and(|(slot, revisions)| {
+            slot.lacks_traits(state.entity(index), revisions.is_lost(self.arrived))
+        })
     }
 
     /// The latest snapshot known to have arrived.

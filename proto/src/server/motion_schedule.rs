@@ -35,11 +35,13 @@ pub(super) struct MotionSchedule {
 }
 
 impl MotionSchedule {
-    /// Takes the motion to be sent at `tick`, if it is due.
+    /// Takes the motion to be sent at `tick`, if it is due. `lacks_traits` says whether the client
+    /// lacks the present traits of its player.
     pub(super) fn take_due(
         &mut self,
         tick: Tick,
         own: &OwnPlayer,
+        lacks_traits: bool,
         tick_rate: NonZeroU16,
     ) -> Option<AuthoritativeMotion> {
         let motion = own.motion?;
@@ -55,10 +57,11 @@ impl MotionSchedule {
             let touches = was_pushed || motion.touched[0].is_some();
             let rate = if touches { TOUCHING_RATE } else { RATE };
             let interval = i64::from((u32::from(tick_rate.get()) / rate).max(1));
-            // With other parameters every further tick would be predicted wrongly.
+            // With other parameters or layers every further tick would be predicted wrongly. The ticks
+            // since the change are predicted again from the motion that comes with them.
             let is_changed = last.motion.walker.movement != motion.motion.walker.movement;
-            let is_urgent = own.command_substituted || is_changed;
-            if known || (!is_urgent && since < interval) {
+            let is_urgent = own.command_substituted || is_changed || lacks_traits;
+            if (known && !lacks_traits) || (!is_urgent && since < interval) {
                 return None;
             }
         }
@@ -104,7 +107,7 @@ mod tests {
         };
         let mut schedule = MotionSchedule::default();
         let mut sent = |tick: u32, crate_at| {
-            let sent = schedule.take_due(Tick(tick), &at(crate_at), rate).is_some();
+            let sent = schedule.take_due(Tick(tick), &at(crate_at), false, rate).is_some();
             schedule.on_arrival(if sent { Tick(tick) } else { Tick(0) });
             sent
         };
@@ -127,7 +130,7 @@ mod tests {
         };
         let mut schedule = MotionSchedule::default();
         let mut is_sent =
-            |tick, own: &OwnPlayer| schedule.take_due(Tick(tick), own, rate).is_some();
+            |tick, own: &OwnPlayer| schedule.take_due(Tick(tick), own, false, rate).is_some();
         let count = (0..60).filter(|&tick| is_sent(tick, &at(tick as f32, false))).count();
         assert_eq!(count, 10);
         assert!(is_sent(60, &at(60.0, true)));
@@ -135,7 +138,7 @@ mod tests {
         assert!(is_sent(66, &at(60.0, false)), "the first record may be lost");
         schedule.on_arrival(Tick(66));
         let mut is_sent =
-            |tick, own: &OwnPlayer| schedule.take_due(Tick(tick), own, rate).is_some();
+            |tick, own: &OwnPlayer| schedule.take_due(Tick(tick), own, false, rate).is_some();
         assert!((67..200).all(|tick| !is_sent(tick, &at(60.0, true))));
         assert!(is_sent(200, &at(61.0, false)));
         let mut pushed = at(62.0, false);
@@ -143,5 +146,27 @@ mod tests {
         pushed.motion.as_mut().unwrap().since_pushed = 1;
         assert!(is_sent(202, &pushed), "pushed");
         assert!(!is_sent(203, &pushed), "the client knows the motion");
+    }
+    /// A change of layers may leave the player where it is, in a body that it no longer meets.
+    #[test]
+    fn it_is_sent_at_once_with_changed_traits_even_if_it_is_known() {
+        let rate = NonZeroU16::new(60).unwrap();
+        let at = |x: f32| {
+            let position = Vec3::new(x, 0.0, 0.0);
+            let motion = PlayerMotion { position, velocity: Vec3::ZERO, walker: Walker::default() };
+            let motion = Some(AuthoritativeMotion::new(motion, Tick(0), None));
+            OwnPlayer { motion, ..OwnPlayer::default() }
+        };
+        let mut schedule = MotionSchedule::default();
+        let mut is_sent = |tick, x, lacks_traits| {
+            schedule.take_due(Tick(tick), &at(x), lacks_traits, rate).is_some()
+        };
+        assert!(is_sent(0, 0.0, false));
+        assert!(!is_sent(1, 1.0, false), "too soon");
+        assert!(is_sent(2, 2.0, true), "the traits have changed");
+        assert!(!is_sent(3, 3.0, false), "too soon");
+        schedule.on_arrival(Tick(2));
+        assert!(schedule.take_due(Tick(3), &at(2.0), false, rate).is_none(), "known");
+        assert!(schedule.take_due(Tick(3), &at(2.0), true, rate).is_some());
     }
 }

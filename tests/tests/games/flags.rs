@@ -10,6 +10,7 @@ use obsp_game::{Match, RunningMatch};
 use obsp_sim::{Command, Config, EntityId, PlayerKind};
 use server::replay::{ReplayOptions, replay_game};
 use server::soak::{SoakOptions, soak_game};
+use tests::harness::setting;
 
 use super::capture_the_flag::CaptureTheFlag;
 
@@ -19,16 +20,19 @@ fn options(players: u16, ticks: u64) -> SoakOptions {
 }
 
 /// A long match. The audits are so far apart that it takes seconds; the next test audits
-/// every tick.
+/// every tick. `FLAGS_SEEDS` is the number of matches.
 #[test]
 fn sixteen_players_and_eight_guards_play_clean() {
-    let options = SoakOptions { audit_every: 60, audit_first: 60, ..options(16, 12_000) };
-    let report = soak_game(&CaptureTheFlag, &options).unwrap();
-    assert!(report.audits >= 12_000 / 60, "{} audits", report.audits);
-    let faults = (report.interpenetrations, report.tunnelled, report.stuck_players);
-    assert_eq!(faults, (0, 0, 0), "{:?}", report.findings);
-    assert_eq!((report.unsound, report.misplaced, report.emergency_replacements), (0, 0, 0));
-    assert_eq!(report.warnings, [""; 0]);
+    for seed in 1..=setting("FLAGS_SEEDS", 1) as u64 {
+        let options = SoakOptions { seed, audit_every: 60, audit_first: 60, ..options(16, 12_000) };
+        let report = soak_game(&CaptureTheFlag, &options).unwrap();
+        assert!(report.audits >= 12_000 / 60, "{} audits", report.audits);
+        let faults = (report.interpenetrations, report.tunnelled, report.stuck_players);
+        assert_eq!(faults, (0, 0, 0), "seed {seed}: {:?}", report.findings);
+        let others = (report.unsound, report.misplaced, report.emergency_replacements);
+        assert_eq!(others, (0, 0, 0), "seed {seed}: {:?}", report.findings);
+        assert_eq!(report.warnings, [""; 0]);
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod chat;
 mod flags;
+mod haste;
 mod mover_hall;
 mod mover_table;
 mod movers;

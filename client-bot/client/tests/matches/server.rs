@@ -14,7 +14,7 @@ use obsp_proto::schema::Schema;
 use obsp_proto::server::{CommandSource, Event, JitterBuffer, MatchInfo, OwnPlayer, Session};
 use obsp_proto::snapshot::AuthoritativeMotion;
 use obsp_proto::{Tick, Time};
-use obsp_sim::{Command, Config, EntityId, MovementId, PlayerKind, World};
+use obsp_sim::{CollisionLayers, Command, Config, EntityId, MovementId, PlayerKind, World};
 
 /// The map of these matches.
 #[allow(dead_code, reason = "drivers play in another hall")]
@@ -36,6 +36,8 @@ pub(crate) struct Server {
     player: Option<EntityId>,
     /// The set of movement parameters that the player gets after the next tick.
     pub(crate) next_movement: Option<MovementId>,
+    /// The layers that the player gets after the next tick in which nothing is in the player.
+    pub(crate) next_layers: Option<CollisionLayers>,
     pushed: Option<Tick>,
     /// The time of the last tick.
     now: Time,
@@ -100,6 +102,7 @@ impl Server {
             kind: PlayerKind::Box,
             player: None,
             next_movement: None,
+            next_layers: None,
             pushed: None,
             now: Time::ZERO,
             delay: Duration::from_millis(25),
@@ -243,6 +246,8 @@ impl Server {
             if let Some(set) = self.next_movement.take() {
                 self.world.set_player_movement(player, set).expect("the player is on foot");
             }
+            let mut set = |layers: &CollisionLayers| self.world.set_layers(player, *layers).is_ok();
+            self.next_layers.take_if(|layers| set(layers));
             if self.world.was_pushed(player) {
                 self.pushed = Some(tick);
             }

@@ -10,12 +10,14 @@
 //! If no server is named, the example joins the one at 127.0.0.1:4433. For a server on another
 //! machine, give the fingerprint of its certificate, which it prints when it starts.
 
+mod hints;
+
 use std::collections::HashMap;
 use std::error::Error;
 use std::f32::consts::{FRAC_PI_2, TAU};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::visibility::NoFrustumCulling;
@@ -28,7 +30,7 @@ use obsp::geometry::Polygon;
 use obsp_client::quic::{MapStore, ServerAddress, SocketThread, Trust};
 use obsp_client::{Client, ConnectionEvent, Credentials, LoadedMap};
 use obsp_proto::Time as MatchTime;
-use obsp_proto::control::{MapHash, PlayerName};
+use obsp_proto::control::{MapHash, MatchEvent, PlayerName};
 use obsp_sim::{Buttons, Command as Input, EntityId, Kind, Posture};
 
 /// Radians of a turn for each pixel that the mouse moves.
@@ -36,6 +38,9 @@ const SENSITIVITY: f32 = 0.002;
 
 /// Units from the middle of a standing and a crouching player up to the eyes, in the arena.
 const EYES: [f32; 2] = [22.0, 10.0];
+
+/// How long a toast is shown.
+const TOAST: Duration = Duration::from_secs(4);
 
 fn main() -> ExitCode {
     match Match::join() {
@@ -46,7 +51,7 @@ fn main() -> ExitCode {
                 .insert_resource(ClearColor(Color::srgb(0.45, 0.6, 0.75)))
                 .init_resource::<Bodies>()
                 .add_systems(Startup, set_up)
-                .add_systems(Update, (look, exchange, draw_map, draw_bodies, follow).chain())
+                .add_systems(Update, (look, exchange, draw_map, draw_bodies, follow, tell).chain())
                 .run();
             ExitCode::SUCCESS
         }
@@ -69,6 +74,8 @@ struct Match {
     /// Keys that were pressed since the last tick. Without them, a key that is released again
     /// before the next tick would be missed.
     pressed: Buttons,
+    /// The latest toast of the game's events, and when it came.
+    toast: Option<(Instant, String)>,
 }
 
 impl Match {
@@ -84,7 +91,7 @@ impl Match {
         let (name, credentials) = (PlayerName::new("bevy")?, Credentials::default());
         let client = Client::new(&name, MapHash::ANY, &credentials, MatchTime::ZERO);
         let (yaw, pitch, pressed) = (0.0, 0.0, Buttons::default());
-        Ok(Self { start: Instant::now(), socket, client, yaw, pitch, pressed })
+        Ok(Self { start: Instant::now(), socket, client, yaw, pitch, pressed, toast: None })
     }
 
     fn now(&self) -> MatchTime {
@@ -104,10 +111,10 @@ impl Drop for Match {
 #[derive(Component)]
 struct MatchSpace;
 
-/// The drawn entities, by their slot in the match.
+/// The drawn entities, by their slot in the match, each with its team if it has one.
 #[derive(Resource, Default)]
 struct Bodies {
-    shown: HashMap<u16, (EntityId, Entity)>,
+    shown: HashMap<u16, (EntityId, Option<i32>, Entity)>,
     meshes: HashMap<Kind, Handle<Mesh>>,
 }
 
@@ -156,7 +163,7 @@ fn exchange(
     mut exit: MessageWriter<AppExit>,
 ) {
     let now = state.now();
-    let Match { socket, client, pressed, yaw, pitch, .. } = &mut *state;
+    let Match { socket, client, pressed, yaw, pitch, toast, .. } = &mut *state;
     socket.receive(client, now);
     let held = [
         (keys.pressed(KeyCode::Space), Buttons::JUMP),
@@ -192,6 +199,16 @@ fn exchange(
     }
     while let Some((tick, event)) = client.next_match_event(now) {
         debug!("tick {tick}: {event:?}");
+        let MatchEvent::Game(event) = &event else { continue };
+        let schema = client.session().hello().map(|hello| &hello.schema);
+        let kind = schema.and_then(|schema| schema.events().get(usize::from(event.kind())));
+        let Some(kind) = kind else { continue };
+        if let Some(text) = hints::toast(kind, event, client.view(now)) {
+            *toast = Some((Instant::now(), text));
+        }
+        if let Some(sound) = kind.sound_name() {
+            info!("sound: {sound}");
+        }
     }
     socket.transmit(client);
 }
@@ -232,16 +249,19 @@ fn draw_bodies(
     let Some(map) = state.client.prediction().map(|prediction| prediction.map()) else { return };
     let Bodies { shown, meshes: known } = &mut *bodies;
     let mut gone = std::mem::take(shown);
-    let entities = state.client.view(state.now()).entities();
-    for entity in entities.filter(|entity| entity.traits.visible) {
+    let view = state.client.view(state.now());
+    let schema = state.client.session().hello().map(|hello| &hello.schema);
+    for entity in view.entities().filter(|entity| entity.traits.visible) {
         let pose = Transform {
             translation: entity.position.as_vec3().to_array().into(),
             rotation: Quat::from_array(entity.orientation.as_quat().to_array()),
             ..default()
         };
-        let before = gone.get(&entity.id.slot).filter(|(id, _)| *id == entity.id);
+        let team = schema.and_then(|schema| hints::team(view, schema, entity.id));
+        let before = gone.get(&entity.id.slot);
+        let before = before.filter(|(id, of, _)| (*id, *of) == (entity.id, team));
         let drawn = match before {
-            Some(&(_, drawn)) => {
+            Some(&(_, _, drawn)) => {
                 gone.remove(&entity.id.slot);
                 commands.entity(drawn).insert(pose);
                 drawn
@@ -252,14 +272,15 @@ fn draw_bodies(
                     .or_insert_with(|| meshes.add(shape_of(map, entity.kind)));
                 let hue = (f32::from(entity.id.slot) * 137.5) % 360.0;
                 let lightness = if entity.kind.is_player() { 0.5 } else { 0.75 };
-                let material = materials.add(matte(Color::hsl(hue, 0.5, lightness)));
+                let own = || Color::hsl(hue, 0.5, lightness);
+                let material = materials.add(matte(team.map_or_else(own, hints::team_colour)));
                 let look = (Mesh3d(mesh.clone()), MeshMaterial3d(material));
                 commands.spawn((look, pose, ChildOf(*space))).id()
             }
         };
-        shown.insert(entity.id.slot, (entity.id, drawn));
+        shown.insert(entity.id.slot, (entity.id, team, drawn));
     }
-    gone.into_values().for_each(|(_, drawn)| commands.entity(drawn).despawn());
+    gone.into_values().for_each(|(_, _, drawn)| commands.entity(drawn).despawn());
 }
 
 /// Puts the camera at the predicted eyes of the client's own player.
@@ -271,6 +292,20 @@ fn follow(state: Res<Match>, mut camera: Single<&mut Transform, With<Camera3d>>)
         let crouches = motion.walker.posture == Posture::Crouching;
         let eyes = EYES[usize::from(crouches)];
         camera.translation = Vec3::from_array(position.as_vec3().to_array()) + eyes * Vec3::Z;
+    }
+}
+
+/// Shows the game's values and its latest toast in the title of the window.
+fn tell(state: Res<Match>, mut window: Single<&mut Window, With<PrimaryWindow>>) {
+    let schema = state.client.session().hello().map(|hello| &hello.schema);
+    let view = state.client.view(state.now());
+    let mut title = schema.map_or_else(String::new, |schema| hints::values(view, schema));
+    if let Some((_, text)) = state.toast.as_ref().filter(|(since, _)| since.elapsed() < TOAST) {
+        title = format!("{text}   {title}");
+    }
+    // A title that is set counts as changed, even by the same text.
+    if window.title != title {
+        window.title = title;
     }
 }
 

@@ -23,7 +23,7 @@ const MOST_KNOWN: usize = 48;
 const MOST_VOLUMES: u64 = 6;
 
 /// An extreme number.
-fn odd(world: &mut WorldMut<'_>) -> f64 {
+pub(super) fn odd(world: &mut WorldMut<'_>) -> f64 {
     EXTREMES[world.random().below(EXTREMES.len() as u64) as usize]
 }
 
@@ -94,14 +94,18 @@ fn known(state: &State, world: &mut WorldMut<'_>) -> EntityId {
     }
 }
 
-/// Number of kinds of calls in [`call`].
+/// Number of kinds of calls in [`call`], and of all kinds.
 const OWN_KINDS: u64 = 40;
+pub(super) const KINDS: u64 = OWN_KINDS + placed::KINDS;
+
+/// The kinds of calls that never change the world.
+pub(super) const HARMLESS: [u64; 5] = [13, 20, 21, 22, 23];
 
 /// Up to [`CALLS`] random calls.
 pub(super) fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
     for _ in 0..world.random().below(CALLS + 1) {
         let id = known(state, world);
-        let kind = world.random().below(OWN_KINDS + placed::KINDS);
+        let kind = world.random().below(KINDS);
         let done = match kind.checked_sub(OWN_KINDS) {
             Some(kind) => {
                 let has_room = state.known.len() <= MOST_KNOWN;
@@ -109,7 +113,8 @@ pub(super) fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
             }
             None => call(kind, id, state, world),
         };
-        state.done += u64::from(done);
+        state.done.resize(KINDS as usize, 0);
+        state.done[kind as usize] += u64::from(done);
     }
 }
 

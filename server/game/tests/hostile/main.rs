@@ -19,13 +19,13 @@ use obsp::Spaces;
 use obsp::model::{Model, shipped};
 use obsp_game::{
     Audience, Event, Field, Game, Match, PlayerInfo, Replicated, Respawn, RunningMatch, Subject,
-    Values, VolumeId, WorldMut,
+    Values, Vitals, VolumeId, WorldMut,
 };
 use obsp_sim::audit::Audit;
 use obsp_sim::{Buttons, Command, Config, EntityId, MovementParameters, PlayerKind, Random, World};
 use serde::{Deserialize, Serialize, Serializer};
 
-use calls::{mischief, point};
+use calls::{HARMLESS, KINDS, mischief, point};
 use drawn::{brush, map};
 
 /// Ticks of a match.
@@ -57,8 +57,8 @@ struct State {
     known: Vec<EntityId>,
     volumes: u64,
     sensors: u32,
-    /// The number of calls that changed the world.
-    done: u64,
+    /// The numbers of calls that changed the world, by kind.
+    done: Vec<u64>,
 }
 
 impl Game for Hostile {
@@ -156,6 +156,10 @@ impl Game for Hostile {
         mischief(state, world);
     }
 
+    fn detached(&self, state: &mut State, world: &mut WorldMut<'_>, _: EntityId, _: EntityId) {
+        mischief(state, world);
+    }
+
     fn tick(&self, state: &mut State, world: &mut WorldMut<'_>) {
         (0..6).for_each(|_| mischief(state, world));
     }
@@ -169,6 +173,11 @@ impl Game for Hostile {
         }
     }
 
+    fn vitals(&self, state: &State, player: EntityId) -> Option<Vitals> {
+        let is_known = state.known.contains(&player);
+        is_known.then_some(Vitals { health: u16::MAX, score: i16::MIN })
+    }
+
     fn replicated(&self) -> Replicated {
         Replicated {
             of_match: vec![WIDE, FAR],
@@ -180,7 +189,8 @@ impl Game for Hostile {
     }
 
     fn values(&self, state: &State, world: &World, of: Subject, values: &mut Values<'_>) {
-        let value = [i64::MIN, i64::MAX, 0, -1, 70_000][(state.done % 5) as usize];
+        let value =
+            [i64::MIN, i64::MAX, 0, -1, 70_000][(state.done.iter().sum::<u64>() % 5) as usize];
         match of {
             Subject::Match => [WIDE, FAR].iter().for_each(|field| values.set(field, value)),
             Subject::Player(_) => [BIT, FAR].iter().for_each(|field| values.set(field, value)),
@@ -230,7 +240,8 @@ fn trigger(height: f64) -> String {
     format!("{{\n\"classname\" \"trigger_hill\"\n{brush}}}\n")
 }
 
-/// A closed room with a pillar, two spawn points, and an entity of brushes.
+/// A closed room with a pillar, two spawn points, an entity of brushes, deep water and a puddle of
+/// lava.
 fn room() -> Arc<obsp::Map> {
     let wall = 32.0;
     let (low, high) = (DVec3::new(-HALF, -HALF, 0.0), DVec3::new(HALF, HALF, HEIGHT));
@@ -247,6 +258,12 @@ fn room() -> Arc<obsp::Map> {
         }
     }
     brushes += &brush(DVec3::new(-16.0, -16.0, 0.0), DVec3::new(16.0, 16.0, 64.0));
+    for (liquid, from, to) in [
+        ("*water", DVec3::new(24.0, 24.0, 0.0), DVec3::new(HALF, HALF, 100.0)),
+        ("*lava", DVec3::new(-HALF, -HALF, 0.0), DVec3::new(-60.0, -60.0, 12.0)),
+    ] {
+        brushes += &brush(from, to).replace("stone", liquid);
+    }
     let mut entities = trigger(80.0);
     for at in ["-100 0 24", "100 0 24"] {
         entities += &format!("{{\n\"classname\" \"info_player_start\"\n\"origin\" \"{at}\"\n}}\n");
@@ -283,14 +300,26 @@ fn check_told(game: &Match<Hostile>) {
     assert!(told.of_entities.iter().all(|(id, _)| world.entity(*id).is_some()));
 }
 
-/// Plays a match and audits every tick. Returns the digest at the end, how many calls have changed
-/// the world, and how many emergency replacements there were. If `saved`, the match is saved in
-/// every tick, and the match that is loaded from the bytes goes on.
-fn play(map: &Arc<obsp::Map>, audit: &mut Audit, seed: u64, saved: bool) -> (u64, u64, u64) {
+/// What happened in a match.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    /// The digest at the end.
+    digest: u64,
+    /// The numbers of calls that have changed the world, by kind.
+    done: Vec<u64>,
+    /// The number of emergency replacements.
+    replaced: u64,
+    /// The sum over all ticks of the number of players in liquids.
+    wet: usize,
+}
+
+/// Plays a match and audits every tick. If `saved`, the match is saved in every tick, and the match
+/// that is loaded from the bytes goes on.
+fn play(map: &Arc<obsp::Map>, audit: &mut Audit, seed: u64, saved: bool) -> Outcome {
     let config = Config { tick_rate: 60, seed, objects: 4, max_players: 6 };
     let mut game = Match::new(Hostile, Arc::clone(map), config).expect("the room can be played");
     let mut keys = Random::new(seed);
-    let mut players = Vec::new();
+    let (mut players, mut wet) = (Vec::new(), 0);
     for tick in 0..TICKS {
         match keys.below(6) {
             0 | 1 => players.extend(game.join_as(PlayerKind::Box)),
@@ -318,13 +347,15 @@ fn play(map: &Arc<obsp::Map>, audit: &mut Audit, seed: u64, saved: bool) -> (u64
         let faults = audit.check_match(game.world());
         assert!(faults.is_empty(), "HOSTILE_SEED={seed}, tick {tick}: {faults:?}");
         check_told(&game);
+        let is_wet = |id: &EntityId| game.world().submersion(*id).is_some();
+        wet += game.state().known.iter().filter(|id| is_wet(id)).count();
         if saved {
             let loaded = game.restore(&game.save());
             loaded.unwrap_or_else(|why| panic!("HOSTILE_SEED={seed}, tick {tick}: {why}"));
         }
     }
     let replaced = game.world().counters().emergency_replacements;
-    (game.digest(), game.state().done, replaced)
+    Outcome { digest: game.digest(), done: game.state().done.clone(), replaced, wet }
 }
 
 #[test]
@@ -332,15 +363,23 @@ fn a_hostile_game_cannot_make_two_bodies_overlap() {
     let map = room();
     let mut audit = Audit::new(&map, &all_models(&map)).expect("the room can be audited");
     let (first, matches) = (number("HOSTILE_SEED", 1), number("HOSTILE_MATCHES", 200));
-    let (mut done, mut replaced) = (0, 0);
+    let (mut done, mut replaced, mut wet) = (vec![0; KINDS as usize], 0, 0);
     for seed in first..first + matches {
-        let (_, calls, emergencies) = play(&map, &mut audit, seed, false);
-        done += calls;
-        replaced += emergencies;
+        let outcome = play(&map, &mut audit, seed, false);
+        done.iter_mut().zip(outcome.done).for_each(|(all, of_match)| *all += of_match);
+        replaced += outcome.replaced;
+        wet += outcome.wet;
     }
-    println!("{matches} matches, {done} calls changed the world, {replaced} replacements");
-    assert!(done > 50 * matches, "only {done} calls changed the world, in {matches} matches");
+    let all: u64 = done.iter().sum();
+    println!("{matches} matches, {all} calls changed the world, {replaced} replacements");
+    println!("players were in liquids in {wet} ticks; calls by kind: {done:?}");
+    assert!(all > 50 * matches, "only {all} calls changed the world, in {matches} matches");
     assert_eq!(replaced, 0, "a body overlapped another one and was replaced");
+    if matches >= 200 {
+        let never = (0..KINDS).filter(|kind| done[*kind as usize] == 0);
+        assert_eq!(never.collect::<Vec<_>>(), HARMLESS, "kinds of calls that never did anything");
+        assert!(wet > 0, "no player was in a liquid");
+    }
 }
 
 #[test]
@@ -349,7 +388,7 @@ fn a_hostile_game_is_deterministic() {
     let mut audit = Audit::new(&map, &all_models(&map)).expect("the room can be audited");
     let mut play = |seed| play(&map, &mut audit, seed, false);
     assert_eq!(play(7), play(7));
-    assert_ne!(play(7).0, play(8).0);
+    assert_ne!(play(7).digest, play(8).digest);
 }
 
 /// A world is saved and loaded whole, no matter what a game has done to it.

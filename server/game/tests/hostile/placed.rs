@@ -1,18 +1,18 @@
-//! The hostile game's calls on brush models, pockets and sensors.
+//! The hostile game's calls on brush models, pockets, moves to places and sensors.
 
 use glam::{DQuat, DVec3};
 use obsp::geometry::Aabb;
 use obsp_game::WorldMut;
-use obsp_sim::{EntityId, ModelId, SensorId, SensorShape};
+use obsp_sim::{EntityId, LinearMove, ModelId, SensorId, SensorShape};
 
 use super::State;
-use super::calls::{point, turned};
+use super::calls::{odd, point, turned};
 
 /// Maximum number of sensors that the game asks for.
 const MOST_SENSORS: u32 = 12;
 
 /// The number of kinds of calls.
-pub(super) const KINDS: u64 = 8;
+pub(super) const KINDS: u64 = 10;
 
 /// One call. Returns whether it has changed the world.
 pub(super) fn call(
@@ -57,7 +57,8 @@ pub(super) fn call(
             state.sensors += u32::from(added);
             added
         }
-        6 => {
+        6 | 7 => move_to(id, world),
+        8 => {
             let (offset, turned) = (point(world), turned(world));
             world.attach_sensor(sensor, id, offset, turned).is_ok()
         }
@@ -69,6 +70,23 @@ pub(super) fn call(
             }
         }
     }
+}
+
+/// Sends a body to a place. It takes a tick, or a part of the match, or does not end.
+fn move_to(id: EntityId, world: &mut WorldMut<'_>) -> bool {
+    let goal = point(world);
+    let speed = match world.random().below(4) {
+        0 => odd(world),
+        1 => 1e6,
+        _ => world.random().between(1.0, 600.0),
+    };
+    let delay = match world.random().below(8) {
+        0 => u32::MAX,
+        delay => delay as u32 - 1,
+    };
+    let moved = world.move_linear(id, LinearMove { goal, speed, delay });
+    assert!(moved.is_ok() || world.linear_move(id).is_none_or(|of| of.goal != goal), "{id:?}");
+    moved.is_ok()
 }
 
 /// A box within the room and its walls, sometimes absurd.

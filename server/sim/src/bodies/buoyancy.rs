@@ -27,10 +27,16 @@ pub(crate) fn set(map: &Map, shapes: &Shapes, entities: &mut Entities, seconds: 
     for entity in entities.iter_mut() {
         let floats = entity.mobility() == Mobility::Dynamic && entity.has_dynamics();
         let speed = floats.then(|| sleep::surface_speed(entity, shapes));
-        // The force of the last tick must not count among the others of this tick.
-        entity.record.buoyancy = None;
         entity.record.buoyancy =
             speed.and_then(|speed| of(map, &shapes[entity.shape], entity, speed, seconds));
+    }
+}
+
+/// Ends the buoyancy of a tick. It is not saved, so the search for contacts of the next tick, which
+/// comes before [`set`], must not see it.
+pub(crate) fn reset(map: &Map, entities: &mut Entities) {
+    if !map.liquids().is_empty() {
+        entities.iter_mut().for_each(|entity| entity.record.buoyancy = None);
     }
 }
 

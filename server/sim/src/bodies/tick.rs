@@ -34,6 +34,7 @@ pub(crate) fn step(
     let slowed = driven::begin_tick(entities, pairs);
     let moved = threads.gathered(|| phases(map, shapes, entities, pairs, context));
     driven::end_tick(entities, slowed);
+    buoyancy::reset(map, entities);
     overload::reset_paces(entities, shapes);
     moved
 }

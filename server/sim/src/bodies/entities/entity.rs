@@ -84,7 +84,8 @@ pub(crate) struct Record {
     /// through other bodies. Between two ticks it is zero.
     #[serde(skip)]
     pub(crate) driven_velocity: DVec3,
-    /// The effect of liquids on the body within the tick. Each tick finds it anew.
+    /// The effect of liquids on the body within the tick. Each tick finds it anew. Between two ticks
+    /// it is `None`.
     #[serde(skip)]
     pub(crate) buoyancy: Option<Buoyancy>,
     /// The last stop of the body by the guard in this tick, if there was one. The simulation does
