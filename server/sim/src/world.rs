@@ -22,6 +22,7 @@ mod sensors;
 mod settings;
 mod step;
 mod sweep;
+mod volume_search;
 mod why;
 
 use std::sync::Arc;
@@ -62,6 +63,7 @@ pub use selected::Nearest;
 pub use sensors::{MAX_SENSORS, SensorError, SensorEvent, SensorId, SensorShape};
 pub use step::Step;
 pub use sweep::{SweepHit, SweptShape};
+pub use volume_search::VolumeSearch;
 pub use why::{FallsAsleep, StoppedBy, Touching, Why};
 
 /// Why a player cannot join.
