@@ -280,7 +280,9 @@ impl Entities {
 
     /// The kinematic bodies that move, in ascending order of slot.
     pub(crate) fn moving_kinematic(&self) -> impl Iterator<Item = &Entity> {
-        self.kinematic().filter(|entity| entity.mobility() == Mobility::Kinematic)
+        // Most kinematic bodies sleep.
+        let moves = |entity: &&Entity| entity.mobility() == Mobility::Kinematic;
+        self.kinematic().filter(|entity| !entity.sleep.asleep).filter(moves)
     }
 
     /// Switches the grid on or off. Without it, all bodies count as near each other.

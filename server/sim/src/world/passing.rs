@@ -17,14 +17,20 @@ const MAX_PLACES: u32 = 64;
 
 impl World {
     /// A box around an entity on its straight way from one position to another, in its present
-    /// shape, however it is turned; `None` if there is no such entity. The entity passes no
-    /// volume beyond it.
+    /// shape and orientation; `None` if there is no such entity. The entity passes no volume beyond
+    /// it.
     pub fn bounds_of_way(&self, id: EntityId, [from, to]: [DVec3; 2]) -> Option<Aabb> {
         let entity = self.entities.find(id)?;
-        let shape = entity.placement().map_or(entity.shape, |placement| placement.shape());
-        let shape = &self.arena.shapes[shape];
-        let reach = shape.bounds.min.abs().max(shape.bounds.max.abs()).length() + ROUNDING;
-        Some(Aabb { min: from.min(to), max: from.max(to) }.inflated(reach))
+        let (low, high) = (from.min(to), from.max(to));
+        if let Some(placement) = entity.placement() {
+            let (own, at) = (placement.bounds(), placement.pose().position);
+            let around = Aabb { min: own.min - at + low, max: own.max - at + high };
+            return Some(around.inflated(ROUNDING));
+        }
+        Some(
+            Aabb { min: low, max: high }
+                .inflated(self.arena.shapes[entity.shape].radius + ROUNDING),
+        )
     }
 
     /// Whether an entity reaches into a solid volume somewhere on its straight way from one

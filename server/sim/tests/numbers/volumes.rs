@@ -20,6 +20,12 @@ pub(super) fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
                 assert_eq!(world.find_in(&mut search), found);
             }
         }
+        "World::boxes_touching" => {
+            let min = vector(n, [190.0, -110.0, 10.0]);
+            let bounds = Aabb { min, max: vector(n, [210.0, -90.0, 20.0]) };
+            let (near, inside) = (world.boxes_touching(&bounds), world.overlapping_box(&bounds));
+            assert!(inside.iter().all(|id| near.contains(id)), "{near:?} and {inside:?}");
+        }
         "World::passes_through" | "World::bounds_of_way" => {
             let min = DVec3::new(90.0, -200.0, 0.0);
             let bounds = Aabb { min, max: DVec3::new(98.0, 200.0, 200.0) };
