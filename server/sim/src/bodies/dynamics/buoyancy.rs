@@ -31,7 +31,7 @@ const REST_SHARE: f64 = 1.0 / 200.0;
 /// A body also rests if it is no more than this too high or too low, in units. The lightest bodies
 /// have a draught of a few thousandths of a unit, and the solver leaves out motions that are too
 /// small to be seen.
-const REST_DISTANCE: f64 = 0.004;
+const REST_DISTANCE: f64 = 0.001;
 
 /// A body that bobs faster than ticks follow is brought to rest at the surface if it goes and turns
 /// more slowly than gravity makes a body go in this many ticks. In flight it gets as fast between two
