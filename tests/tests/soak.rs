@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use glam::{DQuat, DVec3};
-use obsp_game::{Game, WorldMut};
+use obsp_game::arena::Arena;
+use obsp_game::{AnyGame, Game, WorldMut};
 use obsp_sim::{Depth, EntityId, EntityState};
 use serde_json::Value;
-use server::soak::{Played, SoakOptions, soak, soak_game};
+use server::soak::{Played, Report, SoakOptions, soak, soak_game};
 use server::{ModelsOptions, write_models};
 use tests::harness::{ExactJudge, Form, MapBuilder, drawn_number, own_map};
 use tests::oracle::bodies::{Overlap, Placed, Shape, drawn_bodies, read_obj};
@@ -65,12 +66,28 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     assert_ne!(other.digest, report.digest);
 }
 
+/// A clean soak of half a minute, of a game on a map of a test.
+fn soak_of(game: &dyn AnyGame, name: &str, map: &MapBuilder, players: u16) -> Report {
+    let folder = std::env::temp_dir().join(format!("soak-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    let path = folder.join(format!("{name}.map"));
+    std::fs::write(&path, map.text()).expect("the map can be written");
+    let options = SoakOptions {
+        players,
+        objects: 0,
+        ticks: 1_800,
+        ..SoakOptions::new(path.to_string_lossy())
+    };
+    let report = soak_game(game, &options).expect("the map can be played");
+    std::fs::remove_dir_all(&folder).expect("the folder was written");
+    assert!(report.is_clean(), "{report}");
+    report
+}
+
 /// A lift, a button and items, and a class that nobody handles: the players of a soak use the former.
 /// A train comes down on a crate, which holds it up.
 #[test]
 fn a_soak_tells_what_the_entities_of_its_map_did() {
-    let folder = std::env::temp_dir().join(format!("soak-played-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder for the test");
     let mut hall = MapBuilder::floor();
     for x in [-600, -200, 200, 600] {
         hall = hall.spawn_point([x, -600, 0]).spawn_point([x, 600, 0]);
@@ -91,17 +108,7 @@ fn a_soak_tells_what_the_entities_of_its_map_did() {
         .volume(&lift, [-500, 200, 100], [-300, 400, 112])
         .volume(&button, [400, 200, 0], [432, 264, 64])
         .entity(&[("classname", "func_unheard_of"), ("origin", "0 0 50")]);
-    let path = folder.join("played.map");
-    std::fs::write(&path, map.text()).expect("the map can be written");
-    let options = SoakOptions {
-        players: 8,
-        objects: 0,
-        ticks: 1_800,
-        ..SoakOptions::new(path.to_string_lossy())
-    };
-    let report = soak(&options).expect("the map can be played");
-    std::fs::remove_dir_all(&folder).expect("the folder was written");
-    assert!(report.is_clean(), "{report}");
+    let report = soak_of(&Arena, "played", &map, 8);
     let Played { movers, mover_moves, rides, blocked_movers, items_taken, .. } = report.played;
     let Played { swum_seconds, unknown_classes, .. } = report.played;
     assert_eq!(swum_seconds, 0.0, "{report}");
@@ -142,8 +149,6 @@ impl Game for Bathers {
 /// Four players spawn at the bottom of a deep basin. They swim all the time, and none drowns.
 #[test]
 fn players_of_a_soak_swim_and_do_not_drown() {
-    let folder = std::env::temp_dir().join(format!("soak-basin-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder for the test");
     let mut basin = MapBuilder::default().block([-512, -512, -32], [512, 512, 0]);
     for [min, max] in [
         [[-544, -544, -32], [-512, 544, 600]],
@@ -157,17 +162,7 @@ fn players_of_a_soak_swim_and_do_not_drown() {
     for (x, y) in [(-400, -400), (-400, 400), (400, -400), (400, 400)] {
         basin = basin.spawn_point([x, y, 0]);
     }
-    let path = folder.join("basin.map");
-    std::fs::write(&path, basin.text()).expect("the map can be written");
-    let options = SoakOptions {
-        players: 4,
-        objects: 0,
-        ticks: 1_800,
-        ..SoakOptions::new(path.to_string_lossy())
-    };
-    let report = soak_game(&Bathers, &options).expect("the map can be played");
-    std::fs::remove_dir_all(&folder).expect("the folder was written");
-    assert!(report.is_clean(), "{report}");
+    let report = soak_of(&Bathers, "basin", &basin, 4);
     let swum = report.played.swum_seconds;
     assert!((110.0..=120.0).contains(&swum), "{report}");
     assert!(report.to_string().contains(&format!("swam for {swum:.1} s")), "{report}");

@@ -20,7 +20,7 @@ use crate::player_info::{KnownPlayers, PlayerInfo};
 use crate::replicated::{Subject, Values, schema};
 use crate::running::RunningMatch;
 use crate::save::{LoadMatchError, wire};
-use crate::volumes::Volumes;
+use crate::volumes::{Place, Volumes};
 use crate::with_file::{all_models, all_movements, check, check_size, spawn_classes};
 use crate::world_mut::{Shared, WorldMut};
 
@@ -255,8 +255,10 @@ impl<G: Game> RunningMatch for Match<G> {
             self.tell_detached();
             self.act(|game, state, world| game.moved(state, world, player, &command));
         }
-        let before = self.shared.volumes.places_of_bodies(&self.world);
+        let relocations = self.world.relocations().len();
         self.world.move_bodies(&mut step);
+        let moved = step.moved_bodies().iter();
+        let before = moved.map(|&(id, position)| Place { id, position, relocations });
         self.shared.volumes.follow(&self.world, before);
         self.tell_detached();
         for missile in self.world.missiles() {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use glam::DVec3;
 use obsp::geometry::{Aabb, ConvexSolid};
 use obsp::{MapEntity, clip_box_to_extent};
-use obsp_sim::{EntityId, World};
+use obsp_sim::{EntityId, VolumeSearch, World};
 use serde::{Deserialize, Serialize};
 
 /// The number of a volume of a match. Volumes are counted from 0 in the order in which the game
@@ -26,8 +26,8 @@ pub(crate) struct Volumes {
 #[derive(Clone, Debug)]
 struct Volume {
     source: Source,
-    /// The solids whose union is the volume.
-    solids: Vec<ConvexSolid>,
+    /// Searches of the solids whose union is the volume.
+    solids: Vec<VolumeSearch>,
     inside: Vec<EntityId>,
 }
 
@@ -41,17 +41,16 @@ enum Source {
 
 impl Source {
     /// The solids of the volume; `None` if it has none.
-    fn solids(&self, map: &obsp::Map) -> Option<Vec<ConvexSolid>> {
-        match self {
+    fn solids(&self, map: &obsp::Map) -> Option<Vec<VolumeSearch>> {
+        let solids = match self {
             Self::Box(bounds) => {
                 let bounds = clip_box_to_extent(bounds)?;
-                Some(vec![ConvexSolid::from_box(&bounds).ok()?])
+                vec![ConvexSolid::from_box(&bounds).ok()?]
             }
-            Self::Brushes(index) => {
-                let solids = map.entities().get(*index as usize)?.solids().to_vec();
-                (!solids.is_empty()).then_some(solids)
-            }
-        }
+            Self::Brushes(index) => map.entities().get(*index as usize)?.solids().to_vec(),
+        };
+        let solids: Vec<VolumeSearch> = solids.into_iter().map(VolumeSearch::new).collect();
+        (!solids.is_empty()).then_some(solids)
     }
 }
 
@@ -62,12 +61,13 @@ pub(crate) struct SavedVolume {
     inside: Vec<EntityId>,
 }
 
-/// The places of entities before they move in a part of a tick.
-#[derive(Debug)]
-pub(crate) struct Places {
-    list: Vec<(EntityId, DVec3)>,
+/// The place of an entity before it moves in a part of a tick.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) id: EntityId,
+    pub(crate) position: DVec3,
     /// The number of relocations before that part of the tick.
-    relocations: usize,
+    pub(crate) relocations: usize,
 }
 
 /// An entity that has crossed the surface of a volume.
@@ -121,30 +121,23 @@ impl Volumes {
         self.list.get(usize::from(id.0)).map_or(&[], |volume| &volume.inside)
     }
 
-    /// The place of an entity before it moves, for [`Volumes::follow`].
-    pub(crate) fn place(&self, world: &World, id: EntityId) -> Places {
-        let place = |id| Some((id, world.position_of(id)?));
-        self.places(world, || place(id).into_iter().collect())
-    }
-
-    /// The places of all bodies before they move, for [`Volumes::follow`].
-    pub(crate) fn places_of_bodies(&self, world: &World) -> Places {
-        self.places(world, || world.positions_of_bodies())
-    }
-
-    /// Without volumes nothing is noted.
-    fn places(&self, world: &World, all: impl FnOnce() -> Vec<(EntityId, DVec3)>) -> Places {
-        let list = if self.list.is_empty() { Vec::new() } else { all() };
-        Places { list, relocations: world.relocations().len() }
+    /// The place of an entity before it moves, for [`Volumes::follow`]. Without volumes nothing is
+    /// noted.
+    pub(crate) fn place(&self, world: &World, id: EntityId) -> Option<Place> {
+        let position = if self.list.is_empty() { None } else { world.position_of(id) };
+        Some(Place { id, position: position?, relocations: world.relocations().len() })
     }
 
     /// Notes the volumes that entities have met on their ways since they were at `before`. An
     /// entity that was put elsewhere has two ways: to the place where it was taken away, and from
     /// the place where it was put.
-    pub(crate) fn follow(&mut self, world: &World, before: Places) {
-        let put = world.relocations().get(before.relocations..).unwrap_or_default();
-        for (id, start) in before.list {
-            let mut from = Some(start);
+    pub(crate) fn follow(&mut self, world: &World, before: impl IntoIterator<Item = Place>) {
+        if self.list.is_empty() {
+            return;
+        }
+        for Place { id, position, relocations } in before {
+            let put = world.relocations().get(relocations..).unwrap_or_default();
+            let mut from = Some(position);
             for relocation in put.iter().filter(|relocation| relocation.entity == id) {
                 self.note_way(world, id, [from, relocation.from]);
                 from = relocation.to;
@@ -158,8 +151,13 @@ impl Volumes {
         if from == to {
             return;
         }
+        let Some(around) = world.bounds_of_way(id, [from, to]) else { return };
         for (index, volume) in self.list.iter().enumerate() {
-            if volume.solids.iter().any(|solid| world.passes_through(id, [from, to], solid)) {
+            let mut near = volume.solids.iter().map(VolumeSearch::volume);
+            let meets = |solid: &ConvexSolid| {
+                around.overlaps(solid.bounds()) && world.passes_through(id, [from, to], solid)
+            };
+            if near.any(meets) {
                 self.met.insert((VolumeId(index as u16), id));
             }
         }
@@ -172,8 +170,15 @@ impl Volumes {
         let mut crossings = Vec::new();
         let met = std::mem::take(&mut self.met);
         for (index, volume) in self.list.iter_mut().enumerate() {
-            let found = volume.solids.iter().flat_map(|solid| world.overlapping(solid));
-            let now: BTreeSet<EntityId> = found.collect();
+            let found = volume.solids.iter_mut().flat_map(|solid| world.find_in(solid));
+            let mut now: Vec<EntityId> = found.collect();
+            if volume.solids.len() > 1 {
+                now.sort_unstable();
+                now.dedup();
+            }
+            if now == volume.inside && met.is_empty() {
+                continue;
+            }
             let id = VolumeId(index as u16);
             let left = volume.inside.iter().filter(|entity| !now.contains(entity));
             let entered = now.iter().filter(|entity| !volume.inside.contains(entity));
@@ -186,7 +191,7 @@ impl Volumes {
                     crossings.extend([true, false].map(|inside| crossing(inside)(entity)));
                 }
             }
-            volume.inside = now.into_iter().collect();
+            volume.inside = now;
         }
         crossings
     }

@@ -76,5 +76,5 @@ pub use traits::{Attachment, CollisionLayers, Substance, Traits};
 pub use world::{
     AddPlayerError, BodyContact, Contact, FallsAsleep, LoadWorldError, MAX_SENSORS, Nearest,
     RayHit, Relocation, SensorError, SensorEvent, SensorId, SensorShape, Step, StoppedBy, SweepHit,
-    SweptShape, Touching, Why, World,
+    SweptShape, Touching, VolumeSearch, Why, World,
 };

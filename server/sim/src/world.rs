@@ -23,6 +23,7 @@ mod settings;
 mod step;
 mod sweep;
 mod teleporters;
+mod volume_search;
 mod why;
 
 use std::sync::Arc;
@@ -63,6 +64,7 @@ pub use selected::Nearest;
 pub use sensors::{MAX_SENSORS, SensorError, SensorEvent, SensorId, SensorShape};
 pub use step::Step;
 pub use sweep::{SweepHit, SweptShape};
+pub use volume_search::VolumeSearch;
 pub use why::{FallsAsleep, StoppedBy, Touching, Why};
 
 /// Why a player cannot join.

@@ -1,8 +1,10 @@
 //! A judge of whole matches by exact triangles, movers of the map included.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use glam::DVec3;
+use obsp::geometry::Aabb;
 use obsp_sim::{EntityId, State, World};
 
 use super::crowd::{crowd_boxes, model_shape, placed};
@@ -75,27 +77,45 @@ impl ExactJudge {
     /// All overlaps of a match that are new or have moved since the last call. In its pocket a
     /// mover passes through the map.
     pub fn judge_match(&mut self, world: &World) -> Vec<Overlap> {
-        let number = |(id, _): (EntityId, _)| number_of(id);
-        let pockets: BTreeSet<u64> = world.pockets().into_iter().map(number).collect();
-        let mut overlaps = self.judge(&world.state());
-        overlaps.retain(|found| match found {
-            Overlap::Brush(id, _) => !(self.is_of_mover_and_map(found) && pockets.contains(id)),
-            _ => true,
-        });
-        overlaps
+        self.judge_in_pockets(&world.state(), &world.pockets())
+    }
+
+    /// As [`ExactJudge::judge_match`], in these pockets. A mover may share with a brush what lies in
+    /// its pocket. That is judged by boxes: the box of a part of the mover and that of the brush.
+    pub fn judge_in_pockets(
+        &mut self,
+        state: &State,
+        pockets: &[(EntityId, Aabb)],
+    ) -> Vec<Overlap> {
+        let pockets: BTreeMap<u64, [DVec3; 2]> =
+            pockets.iter().map(|(id, pocket)| (number_of(*id), [pocket.min, pocket.max])).collect();
+        self.judge_parts(&solid_things(state), |audit, part, line| {
+            let pocket = pockets.get(&whole(part));
+            pocket.is_some_and(|pocket| {
+                audit.shared_box(part, line).is_some_and(|shared| is_within(shared, pocket))
+            })
+        })
     }
 
     /// As [`ExactJudge::judge_match`], with the movers that are in the map.
     pub fn judge(&mut self, state: &State) -> Vec<Overlap> {
-        let solid = state.entities.iter().filter(|entity| entity.traits.is_solid());
-        let things: Vec<Placed> = solid.map(placed).collect();
-        self.judge_things(&things)
+        self.judge_things(&solid_things(state))
     }
 
     /// All overlaps of things that are new or have moved since the last call. Movers pass through
     /// each other. They also pass through the map where a game lets them, so that is told apart by
     /// [`ExactJudge::is_of_mover_and_map`].
     pub fn judge_things(&mut self, things: &[Placed]) -> Vec<Overlap> {
+        self.judge_parts(things, |_, _, _| false)
+    }
+
+    /// Judges things part by part. `is_excused` says which overlaps of a mover's part and the brush on
+    /// a line of the map are left out.
+    fn judge_parts(
+        &mut self,
+        things: &[Placed],
+        is_excused: impl Fn(&Audit, u64, usize) -> bool,
+    ) -> Vec<Overlap> {
         let mut parts = Vec::new();
         let mut overlaps = Vec::new();
         for &thing in things {
@@ -113,14 +133,18 @@ impl ExactJudge {
             };
             parts.extend((0..).zip(own).map(part));
         }
-        let whole = |part: u64| part & ((1 << PART) - 1);
-        overlaps.extend(self.audit.judge(&parts).into_iter().map(|found| match found {
+        let found = self.audit.judge(&parts);
+        let moves = |part: u64| self.movers.contains(&whole(part));
+        let counts = |found: &Overlap| match *found {
+            Overlap::Bodies(a, b) => !(moves(a) && moves(b)),
+            Overlap::Brush(part, line) => !(moves(part) && is_excused(&self.audit, part, line)),
+            Overlap::Nowhere(_) => true,
+        };
+        overlaps.extend(found.into_iter().filter(counts).map(|found| match found {
             Overlap::Bodies(a, b) => Overlap::Bodies(whole(a), whole(b)),
             Overlap::Brush(a, line) => Overlap::Brush(whole(a), line),
             Overlap::Nowhere(a) => Overlap::Nowhere(whole(a)),
         }));
-        let moves = |id: &u64| self.movers.contains(id);
-        overlaps.retain(|found| !matches!(found, Overlap::Bodies(a, b) if moves(a) && moves(b)));
         overlaps
     }
 
@@ -128,6 +152,22 @@ impl ExactJudge {
     pub fn is_of_mover_and_map(&self, overlap: &Overlap) -> bool {
         matches!(overlap, Overlap::Brush(id, _) if self.movers.contains(id))
     }
+}
+
+fn solid_things(state: &State) -> Vec<Placed> {
+    state.entities.iter().filter(|entity| entity.traits.is_solid()).map(placed).collect()
+}
+
+/// The number of the thing that has a part.
+fn whole(part: u64) -> u64 {
+    part & ((1 << PART) - 1)
+}
+
+/// Rounding of corners of boxes, in units.
+const ROUNDING: f64 = 1e-6;
+
+fn is_within([min, max]: [DVec3; 2], outer: &[DVec3; 2]) -> bool {
+    (min + ROUNDING).cmpge(outer[0]).all() && (max - ROUNDING).cmple(outer[1]).all()
 }
 
 /// The number of an entity in the overlaps of a judge.
@@ -142,4 +182,51 @@ pub fn number_of(id: EntityId) -> u64 {
 pub fn drawn_number(model: &str) -> Option<usize> {
     let number = model.strip_prefix('*')?;
     Some(number.parse().unwrap_or_else(|_| panic!("{model}: a drawn model has a number")))
+}
+
+#[cfg(test)]
+mod tests {
+    use obsp_game::arena::Arena;
+    use obsp_game::{Match, RunningMatch};
+    use obsp_sim::Config;
+
+    use super::*;
+
+    /// The arena's lift stands in the floor. Its pocket excuses that, and a pocket that ends a tenth of
+    /// a unit above the foot of the lift does not. Nor does the pocket of another mover.
+    #[test]
+    fn a_mover_is_excused_in_its_pocket_alone() {
+        let text = std::fs::read_to_string(own_map("arena.map")).expect("the map's source");
+        let map = obsp::Map::load(&own_map("arena.obsp")).expect("the map can be loaded");
+        let config = Config { objects: 0, ..Config::default() };
+        let game = Match::new(Arena, Arc::new(map), config).expect("it can be played");
+        let world = game.world();
+        let (state, pockets) = (world.state(), world.pockets());
+        let judged = |pockets: &[(EntityId, Aabb)]| {
+            let mut judge = ExactJudge::new(&text, world.model_names());
+            judge.judge_in_pockets(&state, pockets)
+        };
+        assert_eq!(judged(&pockets), []);
+        let is_lift = |(id, _): &&(EntityId, Aabb)| {
+            let bounds = world.bounds_of(*id).expect("it is in the world");
+            (bounds.max.z - bounds.min.z - 192.0).abs() < 0.01
+        };
+        let lift = pockets.iter().find(is_lift).expect("the lift is 192 units high").0;
+        let only_lift = |found: Vec<Overlap>| {
+            let is_it =
+                |found: &Overlap| matches!(found, Overlap::Brush(id, _) if *id == number_of(lift));
+            !found.is_empty() && found.iter().all(is_it)
+        };
+        let with_lift = |change: &dyn Fn(Aabb) -> Aabb| {
+            let own = |&(id, pocket): &(EntityId, Aabb)| {
+                (id, if id == lift { change(pocket) } else { pocket })
+            };
+            judged(&pockets.iter().map(own).collect::<Vec<_>>())
+        };
+        let foot = world.bounds_of(lift).expect("it is in the world").min.z;
+        assert_eq!(with_lift(&|own| Aabb { min: own.min.with_z(foot), ..own }), []);
+        assert!(only_lift(with_lift(&|own| Aabb { min: own.min.with_z(foot + 0.1), ..own })));
+        let other = pockets.iter().find(|(id, _)| *id != lift).expect("there are doors").1;
+        assert!(only_lift(with_lift(&|_| other)));
+    }
 }

@@ -12,9 +12,7 @@ const NEAR: f64 = 2.0;
 /// The player with the lowest slot who touches a body.
 pub(super) fn toucher(world: &WorldMut<'_>, body: EntityId) -> Option<EntityId> {
     let reach = world.bounds_of(body)?.inflated(NEAR);
-    let is_near =
-        |id: &EntityId| world.bounds_of(*id).is_some_and(|bounds| bounds.overlaps(&reach));
-    if !world.players().iter().any(is_near) {
+    if !world.boxes_touching(&reach).iter().any(|id| world.player_kind(*id).is_some()) {
         return None;
     }
     world.touching(body).into_iter().find(|id| world.player_kind(*id).is_some())

@@ -12,8 +12,8 @@ use crate::collision::shape::{Shape, Shapes};
 use crate::collision::submersion::Submersion;
 
 /// The lift is taken at the middle of the way that a body would go within the tick without forces.
-/// If its surface would go farther than this share of its radius, the way is divided, so that a fast
-/// body does not dive before the liquid stops it.
+/// If its surface would go farther than this share of its radius, or of its thickness, the way is
+/// divided, so that a fast body does not dive before the liquid stops it.
 const WAY_SHARE: f64 = 0.25;
 
 /// Maximum number of places at which the lift of a tick is taken.
@@ -50,7 +50,8 @@ fn of(map: &Map, shape: &Shape, entity: &Entity, speed: f64, seconds: f64) -> Op
     if near.is_empty() {
         return None;
     }
-    let places = (way / (WAY_SHARE * shape.radius)).ceil().clamp(1.0, MAX_PLACES.into()) as u32;
+    let size = shape.radius.min(2.0 * shape.bounds.half_extents().min_element());
+    let places = (way / (WAY_SHARE * size)).ceil().clamp(1.0, MAX_PLACES.into()) as u32;
     let mut displaced = Displaced::default();
     for place in 0..places {
         let share = (f64::from(place) + 0.5) / f64::from(places);

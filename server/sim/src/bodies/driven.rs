@@ -22,41 +22,49 @@ pub(super) const HELD_SHARE: f64 = 0.5;
 const FREE_SHARE: f64 = 0.9;
 
 /// The velocities that the game has set for the moving kinematic bodies, kept while a tick uses the
-/// slowed-down ones.
+/// slowed-down ones, and the bodies that they push or carry.
 #[must_use]
-pub(crate) struct Slowed(Vec<(u16, [DVec3; 2])>);
+pub(crate) struct Slowed {
+    kinematic: Vec<(u16, [DVec3; 2])>,
+    driven: Vec<u16>,
+}
 
 /// Begins a tick. Gives each moving kinematic body the velocity with which it really moves. Notes
 /// on each pushed or carried body the velocity that the kinematic body gives to that body. `pairs`
 /// contains the pairs of the last tick. The result is for [`end_tick`].
 pub(crate) fn begin_tick(entities: &mut Entities, pairs: &[Pair]) -> Slowed {
-    let mut slowed = Slowed(Vec::new());
-    if !entities.has_kinematic() {
-        return slowed;
-    }
-    for entity in entities.iter_mut().filter(|entity| entity.mobility() == Mobility::Kinematic) {
-        slowed.0.push((entity.id.slot, [entity.velocity, entity.angular]));
-        [entity.velocity, entity.angular] = entity.motion();
+    let own = |entity: &Entity| (entity.id.slot, [entity.velocity, entity.angular]);
+    let mut slowed =
+        Slowed { kinematic: entities.moving_kinematic().map(own).collect(), driven: Vec::new() };
+    for (slot, _) in &slowed.kinematic {
+        if let Some(entity) = entities.get_mut(*slot) {
+            [entity.velocity, entity.angular] = entity.motion();
+        }
     }
     let driven = Driven::new(entities, pairs);
+    if driven.is_empty() {
+        return slowed;
+    }
     let slots = entities.slots_of(Mobility::Dynamic).into_iter();
     let velocities: Vec<(u16, DVec3)> =
         slots.filter_map(|slot| Some((slot, driven.velocity(entities, slot)?))).collect();
     for (slot, velocity) in velocities {
         if let Some(entity) = entities.get_mut(slot) {
             entity.record.driven_velocity = velocity;
+            slowed.driven.push(slot);
         }
     }
     slowed
 }
 
 /// Ends the tick: restores the velocities that the game has set for kinematic bodies.
-pub(crate) fn end_tick(entities: &mut Entities, Slowed(slowed): Slowed) {
-    if !entities.has_kinematic() {
-        return;
+pub(crate) fn end_tick(entities: &mut Entities, slowed: Slowed) {
+    for slot in slowed.driven {
+        if let Some(entity) = entities.get_mut(slot) {
+            entity.record.driven_velocity = DVec3::ZERO;
+        }
     }
-    entities.iter_mut().for_each(|entity| entity.record.driven_velocity = DVec3::ZERO);
-    for (slot, velocities) in slowed {
+    for (slot, velocities) in slowed.kinematic {
         if let Some(entity) = entities.get_mut(slot) {
             [entity.velocity, entity.angular] = velocities;
         }

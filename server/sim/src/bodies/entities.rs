@@ -2,12 +2,14 @@
 
 mod dynamics;
 mod entity;
+mod trail;
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
 pub(crate) use dynamics::WEIGHTLESS;
 pub(crate) use entity::{Entity, Outside, Record, SearchState, SleepState, Stopped};
+use trail::Trail;
 
 use crate::bodies::dynamics::Dynamics;
 use crate::bodies::guard::Placement;
@@ -33,10 +35,11 @@ pub(crate) struct Entities {
     others: usize,
     /// The agents: the players who take no place. In ascending order of id.
     agents: Vec<EntityId>,
-    /// Number of kinematic bodies.
-    kinematic: usize,
+    /// Slots of the kinematic bodies, ascending.
+    kinematic: Vec<u16>,
     /// No slot below this one is free.
     first_free: usize,
+    pub(crate) trail: Trail,
 }
 
 impl Entities {
@@ -50,8 +53,9 @@ impl Entities {
             players,
             others: 0,
             agents: Vec::new(),
-            kinematic: 0,
+            kinematic: Vec::new(),
             first_free: 0,
+            trail: Trail::default(),
         }
     }
 
@@ -79,7 +83,7 @@ impl Entities {
             return None;
         }
         self.others += usize::from(self.takes_no_place(&entity));
-        self.kinematic += usize::from(entity.is_kinematic());
+        self.note_kinematic(entity.id.slot, &entity.role);
         self.slots[slot] = Some(Entity { placed: None, ..entity });
         let occupied = self.slots[self.first_free..].iter().take_while(|slot| slot.is_some());
         self.first_free += occupied.count();
@@ -143,7 +147,7 @@ impl Entities {
         };
         self.first_free = slot + 1;
         self.others += usize::from(!takes_place);
-        self.kinematic += usize::from(matches!(role, Role::Kinematic(_)));
+        self.note_kinematic(slot as u16, &role);
         let id = EntityId { slot: slot as u16, generation: self.generations[slot] };
         let mut entity = Entity {
             id,
@@ -178,7 +182,7 @@ impl Entities {
         let gone = self.slots[slot].take();
         self.others -= usize::from(gone.as_ref().is_some_and(|entity| self.takes_no_place(entity)));
         self.agents.retain(|agent| *agent != id);
-        self.kinematic -= usize::from(gone.as_ref().is_some_and(Entity::is_kinematic));
+        self.kinematic.retain(|kinematic| *kinematic != id.slot);
         gone
     }
 
@@ -238,8 +242,9 @@ impl Entities {
         };
         entity.shape = placement.shape();
         entity.outside = Outside::Waits;
-        let before = entity.placed.replace((placement, range)).map(|(_, range)| range);
-        if let Some(before) = before.filter(|&before| before != range) {
+        let before = entity.placed.replace((placement, range));
+        self.trail.note(slot, before.as_ref().map(|(before, _)| before.pose().position));
+        if let Some((_, before)) = before.filter(|(_, before)| *before != range) {
             self.grid.remove(slot, before);
         }
         self.grid.insert(slot, range, placement.bounds());
@@ -256,9 +261,28 @@ impl Entities {
         }
     }
 
+    fn note_kinematic(&mut self, slot: u16, role: &Role) {
+        if matches!(role, Role::Kinematic(_)) {
+            let at = self.kinematic.partition_point(|other| *other < slot);
+            self.kinematic.insert(at, slot);
+        }
+    }
+
     /// Whether any body is kinematic.
     pub(crate) fn has_kinematic(&self) -> bool {
-        self.kinematic > 0
+        !self.kinematic.is_empty()
+    }
+
+    /// The kinematic bodies, in ascending order of slot.
+    pub(crate) fn kinematic(&self) -> impl Iterator<Item = &Entity> {
+        self.kinematic.iter().filter_map(|&slot| self.get(slot))
+    }
+
+    /// The kinematic bodies that move, in ascending order of slot.
+    pub(crate) fn moving_kinematic(&self) -> impl Iterator<Item = &Entity> {
+        // Most kinematic bodies sleep.
+        let moves = |entity: &&Entity| entity.mobility() == Mobility::Kinematic;
+        self.kinematic().filter(|entity| !entity.sleep.asleep).filter(moves)
     }
 
     /// Switches the grid on or off. Without it, all bodies count as near each other.

@@ -67,7 +67,7 @@ pub(crate) fn roots(slots: usize, pairs: &[Pair], join: impl Fn(u16) -> bool) ->
 /// does not give way, and would stop the others.
 #[derive(Debug, Default)]
 pub(crate) struct Driven {
-    /// For each slot: the lowest slot of its island. Empty if no kinematic body moves.
+    /// For each slot: the lowest slot of its island. Empty if no moving kinematic body touches one.
     roots: Vec<u16>,
     /// Pairs of an island's lowest slot and the slot of a moving kinematic body that touches the
     /// island; ascending.
@@ -83,25 +83,28 @@ impl Driven {
     }
 
     fn of_islands(entities: &Entities, pairs: &[Pair], roots: impl Fn() -> Vec<u16>) -> Self {
-        let moves = |entity: &Entity| entity.mobility() == Mobility::Kinematic;
-        if !entities.has_kinematic() || !entities.iter().any(moves) {
+        if entities.moving_kinematic().next().is_none() {
             return Self::default();
         }
-        let (roots, mut drivers) = (roots(), Vec::new());
-        for (a, b) in touching_bodies(pairs) {
-            match [a, b].map(|slot| entities.mobility(slot)) {
-                [Mobility::Kinematic, Mobility::Dynamic] => {
-                    drivers.push((roots[usize::from(b)], a))
-                }
-                [Mobility::Dynamic, Mobility::Kinematic] => {
-                    drivers.push((roots[usize::from(a)], b))
-                }
-                _ => {}
-            }
+        let driven = |(a, b)| match [a, b].map(|slot| entities.mobility(slot)) {
+            [Mobility::Kinematic, Mobility::Dynamic] => Some((b, a)),
+            [Mobility::Dynamic, Mobility::Kinematic] => Some((a, b)),
+            _ => None,
+        };
+        let mut drivers: Vec<(u16, u16)> = touching_bodies(pairs).filter_map(driven).collect();
+        if drivers.is_empty() {
+            return Self::default();
         }
+        let roots = roots();
+        drivers.iter_mut().for_each(|(body, _)| *body = roots[usize::from(*body)]);
         drivers.sort_unstable();
         drivers.dedup();
         Self { roots, drivers }
+    }
+
+    /// Whether no moving kinematic body pushes or carries anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.drivers.is_empty()
     }
 
     /// Whether a moving kinematic body pushes or carries the body in a slot.

@@ -122,7 +122,7 @@ pub(crate) fn solve(
     }
     let indices = BodyIndices::new(entities, pairs);
     let islands = Islands::new(indices.movable_end, pairs, |pair| indices.of(pair));
-    if entities.has_kinematic() {
+    if entities.moving_kinematic().next().is_some() {
         forget_squeezed(entities, pairs, &islands);
     }
     let Division { mut blocks, mut divided, places, .. } =

@@ -91,6 +91,16 @@ impl Piece {
     fn cut(&mut self, plane: &Plane) {
         let mut made = Vec::new();
         for face in &mut self.faces {
+            // Each corner is the start of one edge.
+            let is_outside = |&&[corner, _]: &&[DVec3; 2]| plane.signed_distance(corner) > 0.0;
+            match face.edges.iter().filter(is_outside).count() {
+                0 => continue,
+                all if all == face.edges.len() => {
+                    face.edges.clear();
+                    continue;
+                }
+                _ => {}
+            }
             let (mut leaves, mut enters) = (None, None);
             let mut kept = Vec::with_capacity(face.edges.len() + 1);
             for &[a, b] in &face.edges {

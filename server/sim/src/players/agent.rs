@@ -46,7 +46,7 @@ pub(crate) trait NearbyBodies<'a> {
 /// and three times the running speed.
 const IN_REACH: f64 = 36.0;
 
-/// Reach of the sweeps of one tick near kinematic bodies, in units. A kinematic body may carry the
+/// Reach of the sweeps of one tick near moving kinematic bodies, in units. Such a body may carry the
 /// player's crate. A player who can get farther has a longer reach.
 const IN_REACH_OF_DRIVERS: f64 = 96.0;
 
@@ -71,9 +71,11 @@ impl<'a> LiveBodies<'a> {
         bounds: &Aabb,
         (seconds, farthest): (f64, f64),
     ) -> Self {
-        let has_drivers = space.entities.has_kinematic();
-        let reach = if has_drivers { IN_REACH_OF_DRIVERS.max(farthest) } else { IN_REACH };
-        let reach = bounds.inflated(reach);
+        let far = bounds.inflated(IN_REACH_OF_DRIVERS.max(farthest));
+        let is_near =
+            |entity: &Entity| entity.placement().is_some_and(|p| p.bounds().overlaps(&far));
+        let has_drivers = space.entities.moving_kinematic().any(is_near);
+        let reach = if has_drivers { far } else { bounds.inflated(IN_REACH) };
         let mut near = Vec::new();
         let (slot, seeker) = (player.id.slot, Seeker::of(player));
         space.visit_entities(&reach, seeker, &mut |other, body| {

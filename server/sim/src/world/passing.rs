@@ -16,6 +16,23 @@ use crate::state::EntityId;
 const MAX_PLACES: u32 = 64;
 
 impl World {
+    /// A box around an entity on its straight way from one position to another, in its present
+    /// shape and orientation; `None` if there is no such entity. The entity passes no volume beyond
+    /// it.
+    pub fn bounds_of_way(&self, id: EntityId, [from, to]: [DVec3; 2]) -> Option<Aabb> {
+        let entity = self.entities.find(id)?;
+        let (low, high) = (from.min(to), from.max(to));
+        if let Some(placement) = entity.placement() {
+            let (own, at) = (placement.bounds(), placement.pose().position);
+            let around = Aabb { min: own.min - at + low, max: own.max - at + high };
+            return Some(around.inflated(ROUNDING));
+        }
+        Some(
+            Aabb { min: low, max: high }
+                .inflated(self.arena.shapes[entity.shape].radius + ROUNDING),
+        )
+    }
+
     /// Whether an entity reaches into a solid volume somewhere on its straight way from one
     /// position to another, in its present shape and orientation. The result is false if the entity
     /// only touches the volume, or if the way leaves the extent of worlds, ±[`obsp::UNIVERSE`].
@@ -41,16 +58,15 @@ impl World {
         [from, to]: [DVec3; 2],
         volume: &ConvexSolid,
     ) -> bool {
+        // Most ways are far from the volume.
+        let around = self.bounds_of_way(id, [from, to]);
+        if !around.is_some_and(|around| around.overlaps(volume.bounds())) {
+            return false;
+        }
         let Some(entity) = self.entities.find(id) else { return false };
         let placement = entity.placement();
         let shape = placement.map_or(entity.shape, |placement| placement.shape());
         let shape = &self.arena.shapes[shape];
-        // Most ways are far from the volume, however the shape is turned.
-        let reach = shape.bounds.min.abs().max(shape.bounds.max.abs()).length() + ROUNDING;
-        let way = Aabb { min: from.min(to), max: from.max(to) };
-        if !way.inflated(reach).overlaps(volume.bounds()) {
-            return false;
-        }
         let turn = placement.map_or(DQuat::IDENTITY, |placement| placement.pose().orientation);
         let [Some(start), Some(end)] = [from, to].map(|place| Pose::known(place, turn)) else {
             return false;

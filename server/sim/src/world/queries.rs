@@ -38,6 +38,13 @@ impl RayHit {
     }
 }
 
+/// Whether a body reaches into a solid volume.
+pub(super) fn reaches_into(body: &Body, volume: &ConvexSolid) -> bool {
+    // A body whose inner point is in the volume needs no search.
+    volume.contains(body.inner_point())
+        || least_gap(&Body::fixed(volume), body, Candidates::ALL).is_none()
+}
+
 impl World {
     /// The number of the tick that is under way, or was simulated last.
     pub fn tick(&self) -> u64 {
@@ -102,20 +109,6 @@ impl World {
         let entity = self.entities.find(id)?;
         let solid = entity.placement().map(|placement| placement.pose().position);
         solid.or_else(|| Some(self.pose_of(entity)?.position))
-    }
-
-    /// The bodies of [`World::bodies`] with their positions.
-    pub fn positions_of_bodies(&self) -> Vec<(EntityId, DVec3)> {
-        let mut positions = Vec::with_capacity(self.entities.slot_count());
-        for entity in self.entities.iter() {
-            if let Some(placement) = entity.placement()
-                && entity.walker().is_none()
-                && entity.missile().is_none()
-            {
-                positions.push((entity.id, placement.pose().position));
-            }
-        }
-        positions
     }
 
     /// Angular velocity of an entity, in radians per second about the world's axes; zero for
@@ -311,11 +304,9 @@ impl World {
     /// The entities that reach into a solid volume, in ascending order of slot. Entities
     /// that only touch it do not count.
     pub fn overlapping(&self, volume: &ConvexSolid) -> Vec<EntityId> {
-        let (probe, mut found) = (Body::fixed(volume), Vec::new());
+        let mut found = Vec::new();
         self.space().visit_entities(volume.bounds(), Seeker::QUERY, &mut |slot, body| {
-            // A body whose inner point is in the volume needs no search.
-            let is_deep = volume.contains(body.inner_point());
-            if is_deep || least_gap(&probe, &body, Candidates::ALL).is_none() {
+            if reaches_into(&body, volume) {
                 found.extend(self.id_in(Some(slot)));
             }
         });
@@ -329,6 +320,16 @@ impl World {
         let within = clip_box_to_extent(bounds);
         let solid = within.and_then(|bounds| ConvexSolid::from_box(&bounds).ok());
         solid.map_or_else(Vec::new, |solid| self.overlapping(&solid))
+    }
+
+    /// The entities whose boxes touch a box, in ascending order of slot. This is faster than
+    /// [`World::overlapping_box`], and finds more. The box is clipped in the same way.
+    pub fn boxes_touching(&self, bounds: &Aabb) -> Vec<EntityId> {
+        let mut slots = Vec::new();
+        if let Some(bounds) = clip_box_to_extent(bounds) {
+            self.space().entities_touching(&bounds, Seeker::QUERY, &mut slots);
+        }
+        slots.into_iter().filter_map(|slot| self.id_in(Some(slot))).collect()
     }
 
     /// The entities that touch this one, in ascending order of slot. Bodies touch as the last

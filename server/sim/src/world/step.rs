@@ -3,7 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use glam::DVec3;
+
 use super::World;
+use crate::bodies::entities::Entity;
 use crate::command::Command;
 use crate::event::WorldEvent;
 use crate::players::movement::PlayerMotion;
@@ -35,10 +38,20 @@ use crate::state::EntityId;
 pub struct Step {
     /// The slots of the players that were found overlapping something.
     overlapping: Vec<u16>,
+    /// The bodies that have moved, each with the position from which it came.
+    bodies: Vec<(EntityId, DVec3)>,
     /// The motions of the players on foot after their own moves.
     moved: Vec<(EntityId, PlayerMotion)>,
     /// The missiles that have moved.
     pub(super) flown: BTreeSet<EntityId>,
+}
+
+impl Step {
+    /// The bodies that [`World::move_bodies`] has moved, in ascending order of slot, each with the
+    /// position from which it came.
+    pub fn moved_bodies(&self) -> &[(EntityId, DVec3)] {
+        &self.bodies
+    }
 }
 
 /// Number of seconds for which touches are kept. A player who shoves a body touches it every other
@@ -82,6 +95,7 @@ impl World {
     /// [waits](World::waiting) from then on.
     pub fn move_bodies(&mut self, step: &mut Step) {
         step.moved = self.motions();
+        self.entities.trail.begin();
         self.advance_props(std::mem::take(&mut step.overlapping));
         self.bring_riders_down(step);
         self.advance_linear_moves();
@@ -92,6 +106,10 @@ impl World {
             &mut self.events,
             &mut self.context,
         );
+        let trail = self.entities.trail.end();
+        let is_body = |entity: &&Entity| entity.walker().is_none() && entity.missile().is_none();
+        let body = |(slot, from)| Some((self.entities.get(slot).filter(is_body)?.id, from));
+        step.bodies = trail.into_iter().filter_map(body).collect();
         self.follow_carriers();
     }
 
@@ -118,5 +136,57 @@ impl World {
         self.relocations.end_tick(|id| entities.find(id).is_some());
         self.history.remember(&self.entities);
         self.count();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use glam::DQuat;
+    use obsp::model::shipped;
+
+    use super::*;
+    use crate::random::Random;
+    use crate::setup::Config;
+    use crate::test_maps::{block, compiled};
+
+    /// Bodies fall, rest, are pushed and fall out of the map. Exactly those that move are listed, with
+    /// the positions that they had before.
+    #[test]
+    fn the_bodies_that_moved_are_listed_with_their_positions_before() {
+        let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [200, 200, 40], "");
+        let mut world = World::new(map, shipped().into(), Config::default()).unwrap();
+        let crates = world.model("crate").unwrap();
+        let mut random = Random::new(11);
+        let mut bodies = Vec::new();
+        for number in 0..12 {
+            let at = DVec3::new(f64::from(number) * 40.0 - 240.0, 0.0, 40.0);
+            bodies.push(world.spawn_body(crates, at, DQuat::IDENTITY).unwrap());
+        }
+        let (mut moved, mut rested) = (0, 0);
+        for tick in 0..400 {
+            if tick > 120 && tick % 20 == 0 {
+                let body = bodies[random.below(bodies.len() as u64) as usize];
+                let push = DVec3::new(random.between(-900.0, 900.0), 0.0, 300.0);
+                let _ = world.add_velocity(body, push);
+            }
+            let mut step = world.begin_step();
+            let place = |world: &World, id| world.entity(id).map(|entity| entity.position);
+            let before: BTreeMap<_, _> =
+                bodies.iter().filter_map(|&id| Some((id, place(&world, id)?))).collect();
+            world.move_bodies(&mut step);
+            let listed: BTreeMap<_, _> = step.moved_bodies().iter().copied().collect();
+            for (id, from) in &before {
+                let goes = place(&world, *id).is_some_and(|now| now != *from);
+                assert!(!goes || listed.get(id) == Some(from), "tick {tick}: {id:?}");
+                (moved, rested) = (moved + u32::from(goes), rested + u32::from(!goes));
+            }
+            let known = |(id, from)| before.get(id) == Some(from);
+            assert!(listed.iter().all(known), "tick {tick}: {listed:?}");
+            world.bring_back_all();
+            world.end_step(step);
+        }
+        assert!(moved > 200 && rested > 200, "{moved} and {rested}");
     }
 }

@@ -1,67 +1,23 @@
 //! Bodies in liquids, judged by the laws of Archimedes: how deep they float, what energy they have,
-//! and that they come to rest.
+//! and that they come to rest. `pool` has what they float in, `judge` the laws, `limits` the least
+//! and the greatest bodies and densities, and `many` bodies that touch each other.
 
+#[path = "../../../game/tests/drawn/mod.rs"]
+mod drawn;
 mod judge;
+mod limits;
+mod many;
+mod pool;
 
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use judge::Surface;
 use obsp::model::{Material, Model, shipped};
-use obsp_sim::audit::Audit;
-use obsp_sim::{BodyMass, BodyParameters, Config, EntityId, ModelId, World};
-
-/// Density of water, in kilograms per cubic unit, as PHYSICS.md gives it.
-const WATER: f64 = 1.0 / 64.0;
-
-/// Gravity, in units per second squared.
-const GRAVITY: f64 = 800.0;
-
-/// The level of the pool, in units above its floor.
-const LEVEL: f64 = 256.0;
-
-/// A brush that is a box.
-fn brush(texture: &str, min: [i32; 3], max: [i32; 3]) -> String {
-    let ([x0, y0, z0], [x1, y1, z1]) = (min, max);
-    let planes = [
-        [[x1, 0, 0], [x1, 0, 1], [x1, 1, 0]],
-        [[x0, 0, 0], [x0, 1, 0], [x0, 0, 1]],
-        [[0, y1, 0], [1, y1, 0], [0, y1, 1]],
-        [[0, y0, 0], [0, y0, 1], [1, y0, 0]],
-        [[0, 0, z1], [0, 1, z1], [1, 0, z1]],
-        [[0, 0, z0], [1, 0, z0], [0, 1, z0]],
-    ];
-    let point = |[x, y, z]: [i32; 3]| format!("( {x} {y} {z} ) ");
-    let plane = |points: [[i32; 3]; 3]| points.map(point).concat() + texture + " 0 0 0 1 1\n";
-    format!("{{\n{}}}\n", planes.map(plane).concat())
-}
-
-/// A basin with a floor at height zero, 2,048 units square. Its water reaches up to [`LEVEL`].
-fn basin(more: &str) -> Arc<obsp::Map> {
-    let walls = [
-        ([-1056, -1056, -32], [1056, 1056, 0]),
-        ([-1056, -1056, 0], [-1024, 1056, 512]),
-        ([1024, -1056, 0], [1056, 1056, 512]),
-        ([-1024, -1056, 0], [1024, -1024, 512]),
-        ([-1024, 1024, 0], [1024, 1056, 512]),
-        ([-1024, -1024, 0], [-900, -900, 300]),
-    ];
-    let walls: String = walls.map(|(min, max)| brush("plain", min, max)).concat();
-    // Two brushes that overlap: the lift must not be that of both where they do.
-    let water = brush("*water", [-1024, -1024, 0], [200, 1024, 256])
-        + &brush("*water", [-40, -1024, 0], [1024, 1024, 256]);
-    let spawn = "{\n\"classname\" \"info_player_start\"\n\"origin\" \"-960 -960 330\"\n}\n";
-    let text = format!("{{\n\"classname\" \"worldspawn\"\n{walls}{water}{more}}}\n{spawn}");
-    let source = obsp::Source::from_text("basin", text);
-    let options = obsp::CompileOptions::default();
-    let compiled = obsp::compile(&source, &obsp::Spaces::default(), &options, &mut |_, _, _| {});
-    Arc::new(compiled.unwrap_or_else(|error| panic!("{error}")).map)
-}
-
-fn hull(name: &str, points: &[[f64; 3]]) -> Model {
-    let points: Vec<DVec3> = points.iter().map(|&point| DVec3::from_array(point)).collect();
-    Model::convex_hull(name, &points).unwrap()
-}
+use obsp_sim::{BodyMass, BodyParameters, ModelId, World};
+use pool::{
+    GRAVITY, LEVEL, WATER, basin, brush, energy, hull, is_clean, turned, with_density, world,
+};
 
 /// Ten shapes, four of them concave.
 fn shapes() -> Vec<Model> {
@@ -88,37 +44,6 @@ fn shapes() -> Vec<Model> {
     ]);
     assert_eq!(shapes.len(), 10);
     shapes
-}
-
-fn with_density(model: Model, density: f64) -> Model {
-    model.with_material(Material::USUAL.with_density(density).unwrap())
-}
-
-fn world(map: Arc<obsp::Map>, models: Vec<Model>) -> World {
-    let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 4 };
-    World::new(map, models.into(), config).unwrap()
-}
-
-fn turned(number: usize) -> DQuat {
-    let number = number as f64;
-    DQuat::from_euler(glam::EulerRot::XYZ, 0.9 * number, 0.5 * number, 1.7 * number)
-}
-
-/// The potential energy of a body and of the water, and the kinetic energy of the body, in
-/// kg·units²/s².
-fn energy(world: &World, id: EntityId, model: &Model) -> f64 {
-    let state = world.entity(id).unwrap();
-    let mass = model.volume() * model.material().density();
-    let spin = state.orientation.conjugate() * world.spin(id).unwrap();
-    let kinetic = 0.5 * mass * (state.velocity.length_squared() + spin.dot(model.inertia() * spin));
-    let below = Surface::of(model).below(state.orientation, state.position.z, LEVEL);
-    kinetic + GRAVITY * (mass * state.position.z + WATER * below.depths)
-}
-
-fn is_clean(world: &World, models: &[Model]) {
-    let mut audit = Audit::new(world.map(), models).unwrap();
-    let found = audit.check_match(world);
-    assert!(found.is_empty(), "tick {}: {found:?}", world.tick());
 }
 
 /// Ten shapes of three densities fall turned into the basin. Each comes to rest as deep as

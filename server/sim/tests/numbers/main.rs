@@ -13,6 +13,7 @@ mod queries;
 #[path = "../../../../maps/tests/numbers/room.rs"]
 mod room;
 mod sensors;
+mod volumes;
 
 use std::sync::{Arc, OnceLock};
 
@@ -407,21 +408,6 @@ fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
             assert!(bounds.is_none_or(|bounds| !bounds.is_empty()), "{bounds:?}");
         }
         "World::ticks_in" => assert!(world.ticks_in(n.f64(0.5)) > 0 || !n.are_usual()),
-        "World::overlapping" => {
-            let min = vector(n, [190.0, -110.0, 10.0]);
-            let bounds = Aabb { min, max: vector(n, [210.0, -90.0, 20.0]) };
-            let solid = obsp::geometry::ConvexSolid::from_box(&bounds);
-            solid.into_iter().for_each(|solid| _ = world.overlapping(&solid));
-        }
-        "World::passes_through" => {
-            let min = DVec3::new(90.0, -200.0, 0.0);
-            let bounds = Aabb { min, max: DVec3::new(98.0, 200.0, 200.0) };
-            let gate = obsp::geometry::ConvexSolid::from_box(&bounds).expect("a box");
-            let way = [vector(n, [0.0, -90.0, 17.0]), vector(n, [200.0, -90.0, 17.0])];
-            let passed = world.passes_through(scene.body, way, &gate);
-            assert!(passed || !n.are_usual());
-            assert!(!passed || way.iter().all(|place| place.is_finite()));
-        }
         _ => return false,
     }
     true
@@ -491,7 +477,10 @@ fn no_public_function_panics_or_leaves_a_match_unsound_by_odd_numbers() {
                 goes_on(changed.world, &mut audit);
                 true
             } else {
-                ask(name, &scene, numbers) || queries::query(name, numbers) || value(name, numbers)
+                ask(name, &scene, numbers)
+                    || volumes::ask(name, &scene, numbers)
+                    || queries::query(name, numbers)
+                    || value(name, numbers)
             };
             assert!(known, "{name} takes numbers, and this test does not call it: add a call here");
         });

@@ -69,6 +69,14 @@ impl Audit {
         Self { brushes, shapes, bodies: BTreeMap::new() }
     }
 
+    /// The box that the boxes of a body and of the brush on a line share; `None` if one of them is
+    /// unknown. It holds whatever both share.
+    pub fn shared_box(&self, id: u64, line: usize) -> Option<[DVec3; 2]> {
+        let [min, max] = self.bodies.get(&id)?.body.bounds();
+        let [from, to] = self.brushes.iter().find(|(at, _)| *at == line)?.1.bounds();
+        Some([min.max(from), max.min(to)])
+    }
+
     /// All overlaps in which at least one body is new or has moved since the last call.
     pub fn judge(&mut self, things: &[Placed]) -> Vec<Overlap> {
         let mut known = std::mem::take(&mut self.bodies);

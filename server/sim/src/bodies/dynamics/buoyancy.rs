@@ -28,6 +28,16 @@ const FAST_DRAG: f64 = 0.5;
 /// floating crate is then a two-hundredth of its draught too high or too low.
 const REST_SHARE: f64 = 1.0 / 200.0;
 
+/// A body also rests if it is no more than this too high or too low, in units. The lightest bodies
+/// have a draught of a few thousandths of a unit, and the solver leaves out motions that are too
+/// small to be seen.
+const REST_DISTANCE: f64 = 0.001;
+
+/// A body that bobs faster than ticks follow is brought to rest at the surface if it goes and turns
+/// more slowly than gravity makes a body go in this many ticks. In flight it gets as fast between two
+/// ticks, so it would hop for ever.
+const CALM_TICKS: f64 = 2.0;
+
 /// Greatest acceleration by lift, in units per second squared, and in radians per second squared.
 const MAX_ACCELERATION: f64 = 1e7;
 
@@ -85,16 +95,22 @@ impl Buoyancy {
     ///
     /// A small light body bobs faster than ticks follow. So lift and weight together are reduced as
     /// if the body were heavier by what the lift may change within the tick: an implicit step. Where
-    /// both are equal, nothing changes.
+    /// both are equal, nothing changes. This step neither gains nor loses energy. A body that is
+    /// calm therefore takes a step that also loses its speed, the more so the faster it would bob.
     pub(crate) fn new(displaced: &Displaced, body: &Floating) -> Self {
         let Floating { gravity, pull, inverse_mass, seconds, .. } = *body;
         let share = displaced.mass * inverse_mass;
         let lift = gravity * share;
-        let stiffness = gravity * displaced.growth.max(0.0) * inverse_mass;
-        let slower = 1.0 / (1.0 + 0.25 * stiffness * seconds * seconds);
-        let linear = DVec3::Z * ((lift + pull) * slower - pull);
+        let growth = gravity * displaced.growth.max(0.0) * inverse_mass;
+        let stiffness = 0.25 * growth * seconds * seconds;
+        let speed = body.velocity.length() + body.angular.length() * body.radius;
+        let is_calm = speed < CALM_TICKS * gravity * seconds;
+        let calmed = if is_calm && stiffness > 1.0 { 1.0 - 1.0 / stiffness } else { 0.0 };
+        let slower = 1.0 / (1.0 + stiffness * (1.0 + 3.0 * calmed));
+        let lost = |speed: DVec3| speed * (calmed / seconds);
+        let linear = DVec3::Z * ((lift + pull) * slower - pull - lost(body.velocity).z);
         let torque = displaced.moment.cross(DVec3::Z * gravity);
-        let angular = body.inverse_inertia * torque * slower;
+        let angular = body.inverse_inertia * torque * slower - lost(body.angular);
         let radii = body.velocity.length() / body.radius;
         let drag = |speed: f64| share * (DRAG + FAST_DRAG * speed);
         let unbalanced = (lift + pull).abs().max(angular.length() * body.radius);
@@ -105,7 +121,7 @@ impl Buoyancy {
             },
             damping: [drag(radii), drag(body.angular.length())],
             surfaces: displaced.growth > 0.0,
-            rests: displaced.growth > 0.0 && unbalanced <= REST_SHARE * lift,
+            rests: growth > 0.0 && unbalanced <= (REST_SHARE * lift).max(REST_DISTANCE * growth),
         }
     }
 }

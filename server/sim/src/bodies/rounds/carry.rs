@@ -20,10 +20,7 @@ impl Rounds<'_> {
     /// motion together with the stopped bodies of its group. Returns the bodies that are still
     /// stopped afterwards.
     pub(super) fn carry(&mut self, mut stopped: Vec<Remainder>) -> Vec<Remainder> {
-        if !self.entities.has_kinematic() {
-            return stopped;
-        }
-        for slot in self.entities.slots_of(Mobility::Kinematic) {
+        for slot in self.moving_kinematic() {
             let Ok(at) = stopped.binary_search_by_key(&slot, |remainder| remainder.slot) else {
                 continue;
             };
@@ -44,6 +41,11 @@ impl Rounds<'_> {
             stopped.sort_unstable_by_key(|remainder| remainder.slot);
         }
         stopped
+    }
+
+    /// Slots of the kinematic bodies that move, ascending.
+    fn moving_kinematic(&self) -> Vec<u16> {
+        self.entities.moving_kinematic().map(|entity| entity.id.slot).collect()
     }
 
     /// Lets carried bodies spend the rest of their own motion, relative to the kinematic body that
@@ -108,7 +110,7 @@ impl Rounds<'_> {
         if !self.entities.has_kinematic() {
             return stopped;
         }
-        for slot in self.entities.slots_of(Mobility::Kinematic) {
+        for slot in self.moving_kinematic() {
             let stop = stopped.binary_search_by_key(&slot, |remainder| remainder.slot);
             let stop = stop.map(|at| &stopped[at]).ok();
             let made = stop.map_or(1.0, |stop| 1.0 - stop.seconds / stop.whole);
