@@ -68,7 +68,7 @@ movement_parameters! {
     /// Share of the wished speed that is gained per second in the air: the air control.
     air_acceleration: 1.0 in 0.0..=100.0,
     /// Upward speed of a jump, in units per second. The height of the jump is the square of this
-    /// speed, divided by twice the gravity.
+    /// speed, divided by twice the gravity. At 0.2 or less the player cannot jump.
     jump_speed: 270.0 in 0.0..=1000.0,
     /// Downward acceleration of players, in units per second squared.
     gravity: 800.0 in 0.0..=4000.0,
@@ -90,6 +90,10 @@ pub struct MovementError {
     pub most: f64,
 }
 
+/// A jump of this speed or less, in units per second, is none. The velocities along the ground's
+/// normal that clipping leaves are about as large.
+const NO_JUMP: f64 = 0.2;
+
 /// Upper bound of the speed that gravity adds within a tick, in units per second.
 const FASTER: f64 = 10.0;
 
@@ -106,9 +110,14 @@ impl MovementParameters {
         speed * seconds + 2.0 * self.step_height + GAPS
     }
 
+    /// Whether a player can jump.
+    pub(crate) fn jumps(&self) -> bool {
+        self.jump_speed > NO_JUMP
+    }
+
     /// Height of a jump, in units; infinite without gravity.
     pub fn jump_height(&self) -> f64 {
-        if self.jump_speed == 0.0 { 0.0 } else { self.jump_speed.powi(2) / (2.0 * self.gravity) }
+        if self.jumps() { self.jump_speed.powi(2) / (2.0 * self.gravity) } else { 0.0 }
     }
 
     /// The parameters with these values, in the order of [`MovementParameters::RANGES`].

@@ -149,7 +149,7 @@ pub(crate) fn step(
     let climbs = matches!(water, Water::Walks(_)) && climb::climbs(&motion, command, surroundings);
     // Ground does not carry a swimmer or a climber.
     motion.walker.grounded &= matches!(water, Water::Walks(_)) && !climbs;
-    jump(&mut motion, command, drift.z + parameters.jump_speed);
+    jump(&mut motion, command, drift.z, parameters);
     // On moving ground the player walks relative to the ground.
     motion.velocity -= drift;
     if motion.walker.grounded {
@@ -340,7 +340,7 @@ fn find_ground(
 
 /// Whether a player of this velocity, relative to ground of this normal, leaves the ground.
 fn leaves(velocity: DVec3, normal: DVec3, parameters: &MovementParameters) -> bool {
-    let least = LEAVING.min(parameters.jump_speed * 0.5);
+    let least = if parameters.jumps() { LEAVING.min(parameters.jump_speed * 0.5) } else { LEAVING };
     velocity.z > 0.0 && velocity.dot(normal) > least
 }
 
@@ -395,14 +395,14 @@ pub(crate) fn come_down(
     PlayerMotion { position, ..motion }
 }
 
-/// Starts a jump, if the command asks for one and the player can jump. `speed` is the upward speed
-/// after the jump.
-fn jump(motion: &mut Motion, command: Command, speed: f64) {
+/// Starts a jump from ground of the upward speed `drift`, if the command asks for one and the player
+/// can jump.
+fn jump(motion: &mut Motion, command: Command, drift: f64, parameters: &MovementParameters) {
     let pressed = command.buttons.contains(Buttons::JUMP);
     if !pressed {
         motion.walker.jump_held = false;
-    } else if motion.walker.grounded && !motion.walker.jump_held {
-        motion.velocity.z = speed;
+    } else if motion.walker.grounded && !motion.walker.jump_held && parameters.jumps() {
+        motion.velocity.z = drift + parameters.jump_speed;
         motion.walker.grounded = false;
         motion.walker.jump_held = true;
     }

@@ -421,3 +421,50 @@ fn one_player_moves_by_a_set_of_their_own() {
     let again = World::load(room(), shipped().into(), &world.save()).expect("a saved match");
     assert_eq!(again.digest(), world.digest());
 }
+
+/// Symptom: with a `jump_speed` of 0, every second tick on level ground counted as one in the air, so
+/// friction braked half as much. The jump key does not take friction away, either.
+#[test]
+fn a_player_who_cannot_jump_brakes_as_others_do() {
+    let usual = MovementParameters::default();
+    let braking = |jump_speed: f64, buttons: Buttons| {
+        let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");
+        let set = MovementParameters { jump_speed, ..usual };
+        world.set_movement_sets(MovementSets::from(set)).expect("in range");
+        let id = world.join_at(DVec3::new(-450.0, 0.0, 29.0));
+        world.run(0.5, &[(id, heading(0))]);
+        let speeds = (0..30).map(|_| {
+            world.step(&[(id, holding(buttons))]);
+            let motion = world.player_motion(id).expect("there");
+            (motion.velocity.x, motion.walker.grounded)
+        });
+        speeds.collect::<Vec<_>>()
+    };
+    let others = braking(usual.jump_speed, Buttons::default());
+    assert!(others[0].0 > 200.0 && others[29].0 == 0.0, "{others:?}");
+    for (jump_speed, buttons) in [
+        (0.0, Buttons::default()),
+        (0.0, Buttons::JUMP),
+        (0.2, Buttons::JUMP),
+        (0.25, Buttons::default()),
+        (1.0, Buttons::default()),
+    ] {
+        assert_eq!(braking(jump_speed, buttons), others, "{jump_speed}, {buttons:?}");
+    }
+}
+
+/// One step beyond the slowest jump there is: it leaves the ground, where gravity lets it.
+#[test]
+fn a_jump_of_hardly_any_speed_leaves_the_ground() {
+    for (jump_speed, leaves) in [(0.2, false), (0.25, true)] {
+        let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");
+        let set = MovementParameters { jump_speed, gravity: 0.01, ..MovementParameters::default() };
+        let id = world.join_at(DVec3::new(-450.0, 0.0, 29.0));
+        world.run(1.0, &[]);
+        world.set_movement_sets(MovementSets::from(set)).expect("in range");
+        let before = world.position(id.slot).z;
+        world.run(8.0, &[(id, holding(Buttons::JUMP))]);
+        let rise = world.position(id.slot).z - before;
+        assert_eq!(rise > 1.0, leaves, "{jump_speed}: rose by {rise}");
+    }
+}
