@@ -60,3 +60,8 @@ pub use running::RunningMatch;
 pub use save::LoadMatchError;
 pub use volumes::VolumeId;
 pub use world_mut::WorldMut;
+
+/// Compiles and plays the recipes.
+#[cfg(doctest)]
+#[doc = include_str!("../RECIPES.md")]
+struct Recipes;
