@@ -25,7 +25,7 @@ pub use lateness::{Lateness, undisturbed};
 pub use map_builder::MapBuilder;
 pub use obsp::verify::OneSize;
 pub use pem::{base64, pem};
-pub use program::{c_library, program};
+pub use program::{c_library, cargo, program};
 pub use server_process::ServerProcess;
 pub use shipped::ShippedMap;
 

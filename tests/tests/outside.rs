@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tests::harness::program;
+use tests::harness::{self, program};
 
 /// A cargo command for the package of this folder, which finds its dependencies compiled.
 ///
@@ -21,7 +21,7 @@ fn cargo(subcommand: &str, package: &Path) -> Command {
     let own = config.with_extension(subcommand);
     std::fs::write(&own, profile.to_string()).expect("there is room for a file");
     std::fs::rename(own, &config).expect("a file can be renamed");
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = harness::cargo();
     cargo
         .args([subcommand, "--config"])
         .arg(config)

@@ -30,17 +30,7 @@ fn build(more: &[&str]) -> PathBuf {
     // target/PROFILE/deps/TEST
     let folder = test.ancestors().nth(2).unwrap();
     let release = folder.file_name().is_some_and(|name| name == "release");
-    let mut cargo = Command::new(env!("CARGO"));
-    // Cargo sets these variables for tests (the last because this package has a build script).
-    // The build script of `ring` depends on them, so `ring` and all that depends on it would be
-    // rebuilt.
-    let of_package = |name: &str| {
-        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") || name == "OUT_DIR"
-    };
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(of_package)) {
-        cargo.env_remove(name);
-    }
-    let built = cargo
+    let built = cargo()
         .args(["build", "--quiet", "--package", "server", "--package", "client-bot"])
         .args(more)
         .args(release.then_some("--release"))
@@ -49,4 +39,20 @@ fn build(more: &[&str]) -> PathBuf {
         .status();
     assert!(built.unwrap().success(), "the programs do not build");
     folder.to_owned()
+}
+
+/// A command of cargo that finds everything compiled which the tests are made of.
+///
+/// Cargo sets variables for tests, some only because this package has a build script. The build
+/// script of `ring` depends on them, so `ring` and all that depends on it would be rebuilt, and once
+/// more by the next command without them. Here they are not set.
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    let of_package = |name: &str| {
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") || name == "OUT_DIR"
+    };
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(of_package)) {
+        cargo.env_remove(name);
+    }
+    cargo
 }
