@@ -4,18 +4,27 @@
 //! in all, and do not move. A player has not moved if they come no farther than four units
 //! horizontally, rise no higher than a jump reaches, and do not sink. Jumping up and down on the
 //! spot is not moving. A player who merely stands, or pushes against a wall, is not stuck. A player
-//! whom the game holds, by movement parameters that barely let anyone move, is not stuck either.
+//! whom the game holds, by movement parameters that barely let anyone move, is not stuck either. If
+//! another player is beside, who may stand in the only way out, the two seconds are ten.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use glam::DVec3;
-use obsp_sim::{Buttons, Command, EntityId, MovementParameters, State, World};
+use obsp_sim::{Buttons, Command, EntityId, EntityState, MovementParameters, State, World};
 
 /// A player who has come fewer units than this has not moved.
 const AWAY: f64 = 4.0;
 
 /// A player must have asked to move for this many seconds in all before they count as stuck.
 const PATIENCE: u32 = 2;
+
+/// The same for a player beside whom another player was meanwhile. Nobody stands in the way for that
+/// long, except players who hold each other, and these are stuck.
+const PATIENCE_BESIDE: u32 = 10;
+
+/// Another player is beside if nearer than this along each axis, in units. Two players on foot touch
+/// at 32 units, or at 56 above each other.
+const BESIDE: DVec3 = DVec3::new(40.0, 40.0, 64.0);
 
 /// Number of directions. A stuck player has asked to move in each of them.
 pub(crate) const DIRECTIONS: u32 = 16;
@@ -52,12 +61,22 @@ struct Trial {
     /// One bit for each direction in which the player has asked to move for long enough.
     directions: u16,
     jumped: bool,
+    /// Whether another player was beside in the second half of the time.
+    beside: bool,
     is_stuck: bool,
 }
 
 impl Trial {
     fn new(place: DVec3) -> Self {
-        Self { place, asked: 0, run: (0, 0), directions: 0, jumped: false, is_stuck: false }
+        let (run, jumped, beside, is_stuck) = ((0, 0), false, false, false);
+        Self { place, asked: 0, run, directions: 0, jumped, beside, is_stuck }
+    }
+
+    /// Whether the player has asked for everything, and for long enough.
+    fn is_in_vain(&self, tick_rate: u32) -> bool {
+        let patience = if self.beside { PATIENCE_BESIDE } else { PATIENCE };
+        let asked_all = self.directions.count_ones() == DIRECTIONS && self.jumped;
+        asked_all && self.asked >= patience * tick_rate
     }
 
     fn ask(&mut self, command: &Command, longest_run: u32) {
@@ -115,8 +134,10 @@ impl StuckWatch {
             if let Some((_, command)) = commands.iter().find(|(id, _)| *id == entity.id) {
                 trial.ask(command, self.tick_rate.div_ceil(RUNS_A_SECOND));
             }
-            let asked_all = trial.directions.count_ones() == DIRECTIONS && trial.jumped;
-            if asked_all && trial.asked >= PATIENCE * self.tick_rate && !trial.is_stuck {
+            if 2 * trial.asked >= PATIENCE * self.tick_rate && !trial.beside {
+                trial.beside = has_player_beside(state, entity);
+            }
+            if trial.is_in_vain(self.tick_rate) && !trial.is_stuck {
                 trial.is_stuck = true;
                 found.push(entity.id);
             }
@@ -144,6 +165,14 @@ impl StuckWatch {
             .get(&player)
             .is_some_and(|trial| !trial.is_stuck && f64::from(trial.asked) >= asked)
     }
+}
+
+/// Whether another player is beside a player.
+fn has_player_beside(state: &State, player: &EntityState) -> bool {
+    state.entities.iter().any(|other| {
+        let off = (other.position - player.position).abs();
+        other.kind.is_player() && other.id != player.id && off.cmplt(BESIDE).all()
+    })
 }
 
 /// Whether the game holds a player who moves by these parameters.

@@ -120,3 +120,26 @@ fn a_jump_is_as_high_as_the_players_own_parameters_have_it() {
     });
     assert_eq!(counts, [1, 0]);
 }
+
+/// Symptom: in a dead end whose mouth another player filled for two seconds, a player was stuck.
+#[test]
+fn a_player_in_whose_way_another_stands_has_ten_seconds() {
+    let found_after = |beside: DVec3| {
+        let mut watch = StuckWatch::new(60);
+        let found = (0..60 * 20).find(|&tick| {
+            let mut state = state_at(DVec3::ZERO);
+            let mut other = state.entities[0];
+            other.id.slot += 1;
+            other.position = beside;
+            state.entities.push(other);
+            !watch.judge(&state, &[(ID, asks(tick, 60, true))], usual).is_empty()
+        });
+        found.map(|tick| (tick + 1) / 60)
+    };
+    for beside in [DVec3::X * 32.0, DVec3::Y * -39.0, DVec3::Z * 56.0, DVec3::splat(39.0)] {
+        assert_eq!(found_after(beside), Some(10), "{beside}");
+    }
+    for far in [DVec3::X * 41.0, DVec3::Z * 65.0, DVec3::new(10.0, -41.0, 0.0)] {
+        assert_eq!(found_after(far), Some(2), "{far}");
+    }
+}
