@@ -22,6 +22,7 @@ pub mod arena;
 mod chat;
 mod contacts;
 mod event;
+mod forces;
 mod game;
 mod game_file;
 mod game_match;

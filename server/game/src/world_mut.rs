@@ -6,8 +6,8 @@ use obsp::MapEntity;
 use obsp::geometry::Aabb;
 use obsp_proto::schema::{EventError, GameEvent, Schema};
 use obsp_sim::{
-    BodyError, BodyParameters, EntityId, ForceSpan, MissileMotion, ModelId, MovementId, PlaceError,
-    PlayerKind, Posture, Random, SetupWarning, World,
+    EntityId, MissileMotion, ModelId, MovementId, PlaceError, PlayerKind, Posture, Random,
+    SetupWarning, World,
 };
 use serde::Serialize;
 
@@ -349,66 +349,6 @@ impl WorldMut<'_> {
     /// [`PlaceError`]; nothing changes then.
     pub fn add_velocity(&mut self, id: EntityId, gained: DVec3) -> Result<(), PlaceError> {
         self.world.add_velocity(id, gained)
-    }
-
-    /// As [`World::set_body_parameters`].
-    ///
-    /// # Errors
-    /// [`BodyError`]; nothing changes then.
-    pub fn set_body_parameters(
-        &mut self,
-        id: EntityId,
-        parameters: BodyParameters,
-    ) -> Result<(), BodyError> {
-        self.world.set_body_parameters(id, parameters)
-    }
-
-    /// As [`World::add_force`].
-    ///
-    /// # Errors
-    /// [`BodyError`]; nothing changes then.
-    pub fn add_force(
-        &mut self,
-        id: EntityId,
-        force: DVec3,
-        span: ForceSpan,
-    ) -> Result<(), BodyError> {
-        self.world.add_force(id, force, span)
-    }
-
-    /// As [`World::add_force_at_point`].
-    ///
-    /// # Errors
-    /// [`BodyError`]; nothing changes then.
-    pub fn add_force_at_point(
-        &mut self,
-        id: EntityId,
-        force: DVec3,
-        point: DVec3,
-        span: ForceSpan,
-    ) -> Result<(), BodyError> {
-        self.world.add_force_at_point(id, force, point, span)
-    }
-
-    /// As [`World::add_torque`].
-    ///
-    /// # Errors
-    /// [`BodyError`]; nothing changes then.
-    pub fn add_torque(
-        &mut self,
-        id: EntityId,
-        torque: DVec3,
-        span: ForceSpan,
-    ) -> Result<(), BodyError> {
-        self.world.add_torque(id, torque, span)
-    }
-
-    /// As [`World::reset_forces`].
-    ///
-    /// # Errors
-    /// [`BodyError`]; nothing changes then.
-    pub fn reset_forces(&mut self, id: EntityId) -> Result<(), BodyError> {
-        self.world.reset_forces(id)
     }
 
     /// As [`World::spawn_missile`]. [`World::muzzle`] computes the start. The model has to be

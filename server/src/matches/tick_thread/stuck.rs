@@ -18,8 +18,8 @@ const AWAY: f64 = 4.0;
 /// A player must have asked to move for this many seconds in all before they count as stuck.
 const PATIENCE: u32 = 2;
 
-/// The same for a player beside whom another player was meanwhile. Nobody stands in the way for that
-/// long, except players who hold each other, and these are stuck.
+/// This many seconds if another player was beside. Players move out of each other's way sooner,
+/// unless they hold each other, and then they are stuck.
 const PATIENCE_BESIDE: u32 = 10;
 
 /// Another player is beside if nearer than this along each axis, in units. Two players on foot touch
