@@ -70,7 +70,7 @@ impl ShippedMap {
             committed == now,
             "maps/{name}.obsp ({} bytes) differs from maps/{name}.map as compiled now ({} bytes). If \
              the map, maps/spaces.toml or the compiler was changed on purpose, renew it with: \
-             cargo run --release -p obsp --bin mapc -- compile maps/{name}.map",
+             cargo run --release --bin mapc -- compile maps/{name}.map",
             committed.len(),
             now.len(),
             name = self.name,

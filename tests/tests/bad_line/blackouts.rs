@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 
 use crate::player::{Seen, join, run_in_circles};
-use crate::{PROMPT, TURN, proxy, start};
+use crate::{PLACES, PROMPT, proxy, start};
 
 /// Players on each line.
 const PLAYERS: usize = 3;
@@ -33,7 +33,7 @@ const WAY: f32 = 16.0;
 /// players were kicked.
 #[tokio::test]
 async fn after_a_blackout_snapshots_come_again_at_once() {
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let server = start(&[]).await;
     let scenario = async || {
         let mut lines = JoinSet::new();

@@ -12,7 +12,7 @@ use tests::harness::{setting, undisturbed};
 use tokio::task::JoinSet;
 
 use crate::player::run_in_circles;
-use crate::{PROMPT, TURN, proxy, start};
+use crate::{PLACES, PROMPT, proxy, start};
 
 /// The conditions of a join.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ async fn every_player_moves_soon_after_joining() {
         0 => covering.into_iter().map(join).collect(),
         _ => all(),
     };
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let mut failures = Vec::new();
     let slow = start(&["--tick-rate", "60"]).await;
     let fast = start(&["--tick-rate", "128"]).await;

@@ -42,7 +42,7 @@ async fn end(running: Server) {
 
 #[tokio::test]
 async fn a_bad_line_is_playable() {
-    let _turn = crate::TURN.lock().await;
+    let _place = crate::PLACES.acquire().await;
     let running = serve(6);
     let proxy = poor_line(running.local_addr(), 1);
     let swarm = Swarm { duration: Some(Duration::from_secs(8)), ..Swarm::new(proxy.address(), 6) };

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, sleep_until};
 
 use crate::player::{Seen, join, run_in_circles};
-use crate::{PROMPT, TURN, start};
+use crate::{PLACES, PROMPT, start};
 
 const PLAYERS: usize = 4;
 
@@ -33,7 +33,7 @@ const WAY: f32 = 16.0;
 /// much.
 #[tokio::test]
 async fn after_a_stall_every_player_plays_on() {
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let mut failures = Vec::new();
     for milliseconds in [500, 1300, 3000, 10_000] {
         let stall = Duration::from_millis(milliseconds);

@@ -19,7 +19,7 @@ const LEAST_BLOCKS: usize = 8;
 const LIMIT: &str = "120";
 
 /// The programs that blocks run by their names, as arguments of `cargo build`.
-const PROGRAMS: [&str; 2] = ["-p server -p client-bot", "-p obsp --bin mapc"];
+const PROGRAMS: [&str; 2] = ["-p server -p client-bot", "--bin mapc"];
 
 #[test]
 fn each_block_that_says_that_it_runs_does() {
@@ -75,10 +75,9 @@ fn started_by_cargo(script: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn programs_started_by_cargo_are_named_as_in_the_script() {
-    let script =
-        "out=$(mktemp -d)\n  cargo run -p tests --bin scene -- landing\ncargo run -p server";
+    let script = "out=$(mktemp -d)\n  cargo run --bin scene -- landing\ncargo run -p server";
     let named: Vec<_> = started_by_cargo(script).collect();
-    assert_eq!(named, ["-p tests --bin scene", "-p server"]);
+    assert_eq!(named, ["--bin scene", "-p server"]);
 }
 
 /// The folder `target`, in which Cargo has put this test.

@@ -13,6 +13,7 @@ use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use obsp_proto::control::{ClientHello, ClientMessage, MapHash, PlayerName, encode_client_message};
 use obsp_sim::Command;
 use tests::harness::{self, Lateness, Random, ServerProcess, pages};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// Far longer than anything here takes.
@@ -26,8 +27,8 @@ const WATCH: Duration = Duration::from_secs(2);
 const PROMPT: Duration = Duration::from_millis(30);
 const ATTEMPTS: u32 = 5;
 
-/// These tests measure rates, so only one runs at a time.
-static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+/// These tests measure rates, so few run at once. They mostly wait for limits of time.
+static PLACES: Semaphore = Semaphore::const_new(2);
 
 /// Limit in bytes of the memory that any number of offenders may cost the server. It is twice the
 /// most that was measured, and as much as forty players take, at about 200 KiB each.
@@ -165,7 +166,7 @@ const ACCEPTED: &str = "game_commands_total{outcome=\"accepted\"}";
 
 #[tokio::test]
 async fn garbage_and_empty_datagrams_of_a_player_cost_only_their_sender() {
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let mut random = Random::new(1);
@@ -189,7 +190,7 @@ async fn garbage_and_empty_datagrams_of_a_player_cost_only_their_sender() {
 
 #[tokio::test]
 async fn garbage_from_strangers_is_no_more_than_noise() {
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -207,7 +208,7 @@ async fn garbage_from_strangers_is_no_more_than_noise() {
 
 #[tokio::test]
 async fn oversized_truncated_and_late_messages_end_the_session() {
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let oversized = vec![0xff, 0xff, 0];
@@ -235,7 +236,7 @@ async fn oversized_truncated_and_late_messages_end_the_session() {
 
 #[tokio::test]
 async fn a_stream_that_never_finishes_is_cut_off() {
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     // One connection sends half a hello and falls silent, another opens no stream.
@@ -252,7 +253,7 @@ async fn a_stream_that_never_finishes_is_cut_off() {
 #[tokio::test]
 async fn streams_that_are_filled_and_never_finished_hold_next_to_nothing() {
     const MEGABYTE: usize = 1 << 20;
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let (mut offenders, mut taken) = (Vec::new(), 0);
@@ -284,7 +285,7 @@ async fn streams_that_are_filled_and_never_finished_hold_next_to_nothing() {
 
 #[tokio::test]
 async fn a_map_stream_that_asks_for_something_else_is_reset_and_the_session_goes_on() {
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let mut running = serve();
     let good = witness(&mut running).await;
     let offender = Offender::join(&running).await;
@@ -301,7 +302,7 @@ async fn a_map_stream_that_asks_for_something_else_is_reset_and_the_session_goes
 
 #[tokio::test]
 async fn a_client_that_acknowledges_the_future_is_dropped() {
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let offender = Offender::join(&running).await;
@@ -314,7 +315,7 @@ async fn a_client_that_acknowledges_the_future_is_dropped() {
 
 #[tokio::test]
 async fn a_client_that_never_acknowledges_gets_no_more_than_the_budget() {
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let offender = Offender::join(&running).await;
@@ -348,7 +349,7 @@ async fn a_client_that_never_acknowledges_gets_no_more_than_the_budget() {
 
 #[tokio::test]
 async fn claiming_every_tick_twice_gains_nothing() {
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let offender = Offender::join(&running).await;
@@ -388,7 +389,7 @@ async fn claiming_every_tick_twice_gains_nothing() {
 #[tokio::test]
 async fn ten_thousand_half_open_attempts_are_asked_to_prove_their_address() {
     const ATTEMPTS: u32 = 10_000;
-    let _turn = TURN.lock().await;
+    let _place = PLACES.acquire().await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let server = running.udp();
