@@ -21,6 +21,7 @@
 
 mod button;
 mod class;
+mod conveyor;
 mod door;
 mod gravity;
 mod group;
@@ -90,6 +91,8 @@ pub enum Family {
     Walls,
     /// `func_pushable`: boxes that players push about.
     Pushables,
+    /// `func_conveyor`: belts that carry what stands on them.
+    Conveyors,
     /// `trigger_…`: what sets off others, hurts, heals, changes gravity or is the exit. Of pads and
     /// teleporters those that the simulation leaves to the game
     /// ([`is_game_trigger`](obsp_sim::is_game_trigger)).
@@ -106,6 +109,7 @@ impl Family {
         Self::Rotation,
         Self::Walls,
         Self::Pushables,
+        Self::Conveyors,
         Self::Triggers,
     ];
 
@@ -125,6 +129,7 @@ impl Family {
             ],
             Self::Walls => &["func_togglewall", "func_breakable"],
             Self::Pushables => &["func_pushable"],
+            Self::Conveyors => &["func_conveyor"],
             Self::Triggers => &[
                 "trigger_multiple",
                 "trigger_once",
@@ -154,7 +159,8 @@ impl Family {
             | Self::Trains
             | Self::Rotation
             | Self::Walls
-            | Self::Pushables => false,
+            | Self::Pushables
+            | Self::Conveyors => false,
         }
     }
 

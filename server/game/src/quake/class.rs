@@ -6,6 +6,7 @@ use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
 use super::button::Button;
+use super::conveyor::Conveyor;
 use super::door::Door;
 use super::pad::Pad;
 use super::plat::Plat;
@@ -33,6 +34,7 @@ pub(super) enum Class {
     Rotor(Rotor),
     Wall(Wall),
     Pushable(Pushable),
+    Conveyor(Conveyor),
     Trigger(Trigger),
     Zone(Zone),
     Pad(Pad),
@@ -71,6 +73,7 @@ impl Class {
                 _ => None,
             },
             Family::Pushables => Pushable::spawn(world, entity).map(Self::Pushable),
+            Family::Conveyors => Conveyor::spawn(world, entity).map(Self::Conveyor),
             Family::Walls => Wall::spawn(world, entity).map(Self::Wall),
             Family::Triggers => match entity.classname() {
                 "trigger_push" => Pad::new(world, entity).map(Self::Pad),
@@ -93,6 +96,7 @@ impl Class {
             Self::Rotor(rotor) => Some(rotor.body()),
             Self::Wall(wall) => Some(wall.body()),
             Self::Pushable(pushable) => Some(pushable.body),
+            Self::Conveyor(conveyor) => Some(conveyor.body),
             Self::Trigger(_) | Self::Zone(_) | Self::Pad(_) | Self::Teleporter(_) | Self::Gone => {
                 None
             }
@@ -138,7 +142,7 @@ impl Class {
             Self::Zone(zone) => zone.tick(world, entered, calls),
             Self::Pad(pad) => pad.tick(world, entered),
             Self::Teleporter(teleporter) => teleporter.tick(world, entered),
-            Self::Pushable(_) | Self::Gone => {}
+            Self::Pushable(_) | Self::Conveyor(_) | Self::Gone => {}
         }
         None
     }
