@@ -9,7 +9,8 @@
 //! [`Entities::tick_with_keys`] in its place, so that doors ask for keys, and one that
 //! [declares](declared) the event for messages shows them by [`tell`].
 //!
-//! Movers are kinematic bodies made of their brushes, which slide (`motion`) or turn (`turning`). They
+//! Movers are kinematic bodies made of their brushes, which slide (`motion`), turn (`turning`) or
+//! swing (`bob`). They
 //! move by Quake's formulas and under the guard: a mover pushes what has room, and stops where
 //! something has none. Its family then decides whether it turns back or waits. Whatever sets off another
 //! entity does so by the names in its keys (`targets`). The page `maps/ENTITIES.md` has a table of
@@ -19,6 +20,7 @@
 //!
 //! Everything is plain data, so it is part of a game's state, of saved matches and of recordings.
 
+mod bob;
 mod button;
 mod class;
 mod conveyor;
@@ -93,6 +95,8 @@ pub enum Family {
     Pushables,
     /// `func_conveyor`: belts that carry what stands on them.
     Conveyors,
+    /// `func_bob`: bodies that swing to and fro.
+    Bobs,
     /// `trigger_…`: what sets off others, hurts, heals, changes gravity or is the exit. Of pads and
     /// teleporters those that the simulation leaves to the game
     /// ([`is_game_trigger`](obsp_sim::is_game_trigger)).
@@ -110,6 +114,7 @@ impl Family {
         Self::Walls,
         Self::Pushables,
         Self::Conveyors,
+        Self::Bobs,
         Self::Triggers,
     ];
 
@@ -130,6 +135,7 @@ impl Family {
             Self::Walls => &["func_togglewall", "func_breakable"],
             Self::Pushables => &["func_pushable"],
             Self::Conveyors => &["func_conveyor"],
+            Self::Bobs => &["func_bob"],
             Self::Triggers => &[
                 "trigger_multiple",
                 "trigger_once",
@@ -160,7 +166,8 @@ impl Family {
             | Self::Rotation
             | Self::Walls
             | Self::Pushables
-            | Self::Conveyors => false,
+            | Self::Conveyors
+            | Self::Bobs => false,
         }
     }
 
