@@ -58,8 +58,12 @@ pub enum QuantisedBody {
 }
 
 impl QuantisedEntity {
-    /// The speed, in units per second.
+    /// The speed with which the entity moves, in units per second. One that sleeps stands still, even
+    /// if its surface moves.
     pub(super) fn speed(&self) -> f32 {
+        if self.asleep {
+            return 0.0;
+        }
         let squared: i32 = self.velocity.iter().map(|&part| i32::from(part).pow(2)).sum();
         (squared as f32).sqrt() * VELOCITY_STEP as f32
     }

@@ -42,7 +42,8 @@ const MOVEMENT_BITS: u32 = (MAX_MOVEMENT_SETS - 1).ilog2() + 1;
 pub struct TouchedBody {
     /// The slot of the entity.
     pub slot: u16,
-    /// Whether the body sleeps. A sleeping body neither moves nor turns.
+    /// Whether the body sleeps. A sleeping body neither moves nor turns. If it has a velocity, that is
+    /// the velocity of its surface.
     pub asleep: bool,
     /// The body's position, in units.
     pub position: Vec3,
@@ -208,20 +209,15 @@ pub(super) fn code_motion(
 fn code_touched(coder: &mut impl Coder, body: &TouchedBody) -> Result<TouchedBody, DatagramError> {
     let slot = coder.raw(body.slot.into(), SLOT_BITS) as u16;
     let asleep = coder.raw(body.asleep.into(), 1) == 1;
-    let mut numbers = |numbers: &mut [f32]| {
-        for number in numbers {
-            *number = checked(f32::from_bits(coder.raw(number.to_bits(), 32)))?;
-        }
-        Ok::<(), DatagramError>(())
-    };
     let (mut position, mut orientation) = (body.position.to_array(), body.orientation.to_array());
     let (mut velocity, mut spin) = ([0.0; 3], [0.0; 3]);
-    numbers(&mut position)?;
-    numbers(&mut orientation)?;
-    if !asleep {
+    code_numbers(coder, &mut position)?;
+    code_numbers(coder, &mut orientation)?;
+    let moves = [body.velocity, body.spin] != [Vec3::ZERO; 2];
+    if coder.raw(moves.into(), 1) == 1 {
         (velocity, spin) = (body.velocity.to_array(), body.spin.to_array());
-        numbers(&mut velocity)?;
-        numbers(&mut spin)?;
+        code_numbers(coder, &mut velocity)?;
+        code_numbers(coder, &mut spin)?;
     }
     let orientation = Quat::from_array(orientation);
     if !(UNIT.contains(&orientation.length_squared())) {
@@ -232,6 +228,13 @@ fn code_touched(coder: &mut impl Coder, body: &TouchedBody) -> Result<TouchedBod
     let linear_move = has_goal.then(|| code_move(coder, body.linear_move)).transpose()?;
     let spin = Vec3::from_array(spin);
     Ok(TouchedBody { slot, asleep, position, orientation, velocity, spin, linear_move })
+}
+
+fn code_numbers(coder: &mut impl Coder, numbers: &mut [f32]) -> Result<(), DatagramError> {
+    for number in numbers {
+        *number = checked(f32::from_bits(coder.raw(number.to_bits(), 32)))?;
+    }
+    Ok(())
 }
 
 /// Codes the place to which a touched body goes.
@@ -288,6 +291,14 @@ mod tests {
         let linear_move = Some(TouchedMove { goal, speed: 150.0, start: Tick(u32::MAX) });
         let resting = TouchedBody { slot: 7, asleep: true, linear_move, ..UNKNOWN_BODY };
         AuthoritativeMotion { motion, since_pushed: 17, touched: [Some(moving), Some(resting)] }
+    }
+
+    #[test]
+    fn the_surface_of_a_sleeping_body_may_move() {
+        let conveyor =
+            TouchedBody { asleep: true, velocity: Vec3::new(70.7, 0.1, 0.0), ..UNKNOWN_BODY };
+        let known = AuthoritativeMotion { touched: [Some(conveyor), None], ..motion() };
+        assert_eq!(round_trip(&known), Ok(known));
     }
 
     /// Writes a motion and reads it back.

@@ -21,6 +21,7 @@ mod any_game;
 pub mod arena;
 mod chat;
 mod contacts;
+mod conveyors;
 mod event;
 mod forces;
 mod game;

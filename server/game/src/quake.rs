@@ -9,7 +9,8 @@
 //! [`Entities::tick_with_keys`] in its place, so that doors ask for keys, and one that
 //! [declares](declared) the event for messages shows them by [`tell`].
 //!
-//! Movers are kinematic bodies made of their brushes, which slide (`motion`) or turn (`turning`). They
+//! Movers are kinematic bodies made of their brushes, which slide (`motion`), turn (`turning`) or
+//! swing (`bob`). They
 //! move by Quake's formulas and under the guard: a mover pushes what has room, and stops where
 //! something has none. Its family then decides whether it turns back or waits. Whatever sets off another
 //! entity does so by the names in its keys (`targets`). The page `maps/ENTITIES.md` has a table of
@@ -19,8 +20,10 @@
 //!
 //! Everything is plain data, so it is part of a game's state, of saved matches and of recordings.
 
+mod bob;
 mod button;
 mod class;
+mod conveyor;
 mod door;
 mod gravity;
 mod group;
@@ -90,6 +93,10 @@ pub enum Family {
     Walls,
     /// `func_pushable`: boxes that players push about.
     Pushables,
+    /// `func_conveyor`: belts that carry what stands on them.
+    Conveyors,
+    /// `func_bob`: bodies that swing to and fro.
+    Bobs,
     /// `trigger_…`: what sets off others, hurts, heals, changes gravity or is the exit. Of pads and
     /// teleporters those that the simulation leaves to the game
     /// ([`is_game_trigger`](obsp_sim::is_game_trigger)).
@@ -106,6 +113,8 @@ impl Family {
         Self::Rotation,
         Self::Walls,
         Self::Pushables,
+        Self::Conveyors,
+        Self::Bobs,
         Self::Triggers,
     ];
 
@@ -125,6 +134,8 @@ impl Family {
             ],
             Self::Walls => &["func_togglewall", "func_breakable"],
             Self::Pushables => &["func_pushable"],
+            Self::Conveyors => &["func_conveyor"],
+            Self::Bobs => &["func_bob"],
             Self::Triggers => &[
                 "trigger_multiple",
                 "trigger_once",
@@ -154,7 +165,9 @@ impl Family {
             | Self::Trains
             | Self::Rotation
             | Self::Walls
-            | Self::Pushables => false,
+            | Self::Pushables
+            | Self::Conveyors
+            | Self::Bobs => false,
         }
     }
 

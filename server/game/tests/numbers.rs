@@ -103,6 +103,9 @@ fn call(name: &str, world: &mut WorldMut<'_>, id: EntityId, n: &mut Numbers) {
         "WorldMut::set_velocity" => {
             _ = world.set_velocity(id, vector(n, [9.0; 3]), vector(n, [1.0; 3]));
         }
+        "WorldMut::set_surface_velocity" => {
+            _ = world.set_surface_velocity(id, vector(n, [9.0; 3]));
+        }
         "WorldMut::move_linear" => {
             let (goal, speed) = (vector(n, [9.0; 3]), n.f64(90.0));
             _ = world.move_linear(id, LinearMove { goal, speed, delay: 1 });

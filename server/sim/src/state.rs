@@ -80,10 +80,10 @@ pub struct EntityState {
     pub position: DVec3,
     /// Orientation of a polyhedron; for a player on foot the heading about +Z.
     pub orientation: DQuat,
-    /// Velocity, in units per second.
+    /// Velocity, in units per second. A conveyor has that of its surface.
     pub velocity: DVec3,
-    /// Whether the entity sleeps. A sleeping entity is left out of the simulation until something
-    /// wakes it.
+    /// Whether the entity sleeps. A sleeping entity stands still, and is left out of the simulation
+    /// until something wakes it. A conveyor counts as asleep.
     pub asleep: bool,
     /// Which others the entity may meet, and whether it is visible and solid.
     pub traits: Traits,

@@ -2,6 +2,7 @@
 
 mod agents;
 mod contacts;
+mod conveyors;
 mod digest;
 mod dynamics;
 mod layers;
@@ -424,13 +425,14 @@ impl World {
         };
         // A client extrapolates by the velocity, and must not see a stopped body move on.
         let stopped = entity.is_kinematic() && entity.sleep.held;
+        let (velocity, rests) = entity.seen_motion();
         Some(EntityState {
             id: entity.id,
             kind,
             position,
             orientation,
-            velocity: if stopped { DVec3::ZERO } else { entity.motion()[0] },
-            asleep: entity.sleep.asleep || entity.placement().is_none(),
+            velocity: if stopped { DVec3::ZERO } else { velocity },
+            asleep: rests || entity.placement().is_none(),
             traits: entity.traits(),
         })
     }

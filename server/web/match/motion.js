@@ -65,7 +65,8 @@ function measured(entity, origin) {
     isPlayer: entity.kind === ON_FOOT || entity.driven,
     model: entity.kind === ON_FOOT ? null : entity.model,
     position: entity.position.map((steps, axis) => origin[axis] + steps / 32),
-    velocity: entity.velocity.map((steps) => steps * 4),
+    // The velocity of a body that is asleep is that of its surface.
+    velocity: entity.velocity.map((steps) => (entity.asleep ? 0 : steps * 4)),
     rotation: entity.kind === ON_FOOT ? heading(entity.yaw) : attitude(entity),
     asleep: entity.asleep,
     crouching: entity.kind === ON_FOOT && entity.posture === 1,

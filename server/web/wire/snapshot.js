@@ -208,7 +208,7 @@ function readMotion(coder) {
     const place = { position: AXES.map(float), orientation: [...AXES, 3].map(float) };
     const still = { velocity: [0, 0, 0], spin: [0, 0, 0] };
     const moves = () => ({ velocity: AXES.map(float), spin: AXES.map(float) });
-    const motion = asleep ? still : moves();
+    const motion = coder.raw(1) ? moves() : still;
     const goal = () => ({ goal: AXES.map(float), speed: float(), start: coder.raw(32) });
     return { slot, asleep, ...place, ...motion, linearMove: coder.raw(1) ? goal() : null };
   });

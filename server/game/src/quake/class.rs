@@ -5,7 +5,9 @@ use obsp::{Map, MapEntity};
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
+use super::bob::Bob;
 use super::button::Button;
+use super::conveyor::Conveyor;
 use super::door::Door;
 use super::pad::Pad;
 use super::plat::Plat;
@@ -33,6 +35,8 @@ pub(super) enum Class {
     Rotor(Rotor),
     Wall(Wall),
     Pushable(Pushable),
+    Conveyor(Conveyor),
+    Bob(Bob),
     Trigger(Trigger),
     Zone(Zone),
     Pad(Pad),
@@ -71,6 +75,8 @@ impl Class {
                 _ => None,
             },
             Family::Pushables => Pushable::spawn(world, entity).map(Self::Pushable),
+            Family::Conveyors => Conveyor::spawn(world, entity).map(Self::Conveyor),
+            Family::Bobs => Bob::spawn(world, entity).map(Self::Bob),
             Family::Walls => Wall::spawn(world, entity).map(Self::Wall),
             Family::Triggers => match entity.classname() {
                 "trigger_push" => Pad::new(world, entity).map(Self::Pad),
@@ -93,6 +99,8 @@ impl Class {
             Self::Rotor(rotor) => Some(rotor.body()),
             Self::Wall(wall) => Some(wall.body()),
             Self::Pushable(pushable) => Some(pushable.body),
+            Self::Conveyor(conveyor) => Some(conveyor.body),
+            Self::Bob(bob) => Some(bob.body),
             Self::Trigger(_) | Self::Zone(_) | Self::Pad(_) | Self::Teleporter(_) | Self::Gone => {
                 None
             }
@@ -134,11 +142,12 @@ impl Class {
             Self::Train(train) => train.tick(world, calls),
             Self::Rotor(rotor) => rotor.tick(world, calls),
             Self::Wall(wall) => wall.tick(world),
+            Self::Bob(bob) => bob.tick(world),
             Self::Trigger(trigger) => return trigger.tick(world, entered),
             Self::Zone(zone) => zone.tick(world, entered, calls),
             Self::Pad(pad) => pad.tick(world, entered),
             Self::Teleporter(teleporter) => teleporter.tick(world, entered),
-            Self::Pushable(_) | Self::Gone => {}
+            Self::Pushable(_) | Self::Conveyor(_) | Self::Gone => {}
         }
         None
     }

@@ -210,6 +210,8 @@ pub(super) fn use_one(
                 remove(list, at, world);
             }
         }
+        Class::Conveyor(conveyor) => conveyor.set_off(world),
+        Class::Bob(bob) => bob.set_off(world),
         Class::Plat(plat) => plat.set_off(world),
         Class::Button(button) => button.press(world, by),
         Class::Train(train) => train.set_off(),

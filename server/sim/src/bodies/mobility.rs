@@ -10,9 +10,9 @@ pub(crate) enum Mobility {
     /// The body's own rules: it is a player on foot, or a missile that flies straight. No impulse
     /// moves it.
     OwnRules,
-    /// No force: the body is kinematic, and its game gives it no velocity.
+    /// No force: the body is kinematic, and its game gives no velocity to it or to its surface.
     Parked,
-    /// The velocity that a game gives the body. No impulse changes that velocity.
+    /// The velocity that a game gives the body or its surface. No impulse changes that velocity.
     Kinematic,
     /// No force: the body sleeps. A hit wakes it.
     Asleep,

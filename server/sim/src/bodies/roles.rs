@@ -29,7 +29,12 @@ impl Role {
     /// The role of a body that no player steers, by its model: a kinematic body or a prop.
     pub(crate) fn of_body(model: ModelId, shapes: &Shapes) -> Self {
         if shapes.is_kinematic(model) {
-            Self::Kinematic(Kinematic { model, slowdowns: 0, linear_move: None })
+            Self::Kinematic(Kinematic {
+                model,
+                slowdowns: 0,
+                linear_move: None,
+                surface: DVec3::ZERO,
+            })
         } else {
             Self::Prop(model)
         }
@@ -46,6 +51,9 @@ pub(crate) struct Kinematic {
     pub(crate) slowdowns: u8,
     /// The place to which the body goes, until it is there.
     pub(crate) linear_move: Option<LinearMove>,
+    /// The velocity of the body's surface relative to the body, in units per second. It is zero for
+    /// all bodies except conveyors.
+    pub(crate) surface: DVec3,
 }
 
 impl Kinematic {

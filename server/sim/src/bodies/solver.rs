@@ -168,7 +168,10 @@ pub(crate) fn solve(
 /// The target of a kinematic body, if it moves.
 fn driven(entity: &mut Entity, seconds: f64) -> Option<Proposal> {
     entity.sleep.held = false;
-    let start = *entity.placement().filter(|_| entity.mobility() == Mobility::Kinematic)?.pose();
+    // A conveyor stands still.
+    let moves = entity.mobility() == Mobility::Kinematic
+        && [entity.velocity, entity.angular] != [DVec3::ZERO; 2];
+    let start = *entity.placement().filter(|_| moves)?.pose();
     let target = start.advanced(entity.velocity, entity.angular, seconds);
     Some(Proposal { slot: entity.id.slot, target, seconds })
 }

@@ -74,7 +74,7 @@ fn apply_impact(missiles: &mut Missiles, slot: u16, stop: &Stop) -> bool {
     let other = hit.filter(|hit| hit.is_rigid()).and_then(|hit| impulse_body(hit.id.slot));
     let theirs = match &other {
         Some(other) => other.velocity(),
-        None => hit.map_or(DVec3::ZERO, |hit| hit.velocity),
+        None => hit.map_or(DVec3::ZERO, |hit| hit.velocity + hit.surface_along(stop.normal)),
     };
     let relative = ball.velocity() - theirs;
     if relative.dot(stop.normal) >= 0.0 {

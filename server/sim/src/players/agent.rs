@@ -117,7 +117,7 @@ impl<'a> NearbyBodies<'a> for LiveBodies<'a> {
     }
 }
 
-/// The kinematic body in a slot, if it moves.
+/// The kinematic body in a slot, if it or its surface moves.
 fn driver<'a>(space: &Space<'a>, slot: u16) -> Option<Driver<'a>> {
     let entity =
         space.entities.get(slot).filter(|entity| entity.mobility() == Mobility::Kinematic)?;
@@ -129,6 +129,7 @@ fn driver<'a>(space: &Space<'a>, slot: u16) -> Option<Driver<'a>> {
         pose: *placement.pose(),
         velocity,
         angular,
+        surface: entity.surface(),
         is_held: entity.sleep.held,
     })
 }

@@ -1,5 +1,6 @@
 //! Kinematic bodies that a player meets. A kinematic body carries the players who stand on it, and
-//! pushes the players in its way. The bodies that stand on it carry and push players as well.
+//! pushes the players in its way. The bodies that stand on it carry and push players as well. A
+//! conveyor stands still: its surface alone carries players.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -8,7 +9,7 @@ use crate::collision::cascade::{Body, box_at};
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shape;
 
-/// A kinematic body that moves.
+/// A kinematic body that moves, or whose surface does.
 #[derive(Clone, Copy)]
 pub(crate) struct Driver<'a> {
     pub(crate) slot: u16,
@@ -17,6 +18,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) velocity: DVec3,
     /// Angular velocity, in radians per second, world axes.
     pub(crate) angular: DVec3,
+    /// Velocity of the surface relative to the body.
+    pub(crate) surface: DVec3,
     /// Whether something stopped the body in the last tick. The body carries nobody in that case.
     pub(crate) is_held: bool,
 }
@@ -42,7 +45,7 @@ pub(crate) struct Load<'a> {
 /// stop the lift under the crate.
 pub(crate) fn add_loads<'a>(drivers: &mut Vec<Driver<'a>>, mut loads: Vec<Load<'a>>, seconds: f64) {
     let mut below: Vec<(Driver, Aabb)> =
-        drivers.iter().map(|driver| (*driver, driver.bounds())).collect();
+        drivers.iter().filter(|driver| driver.moves()).map(|it| (*it, it.bounds())).collect();
     for _ in 0..LEVELS {
         let mut above = Vec::new();
         loads.retain(|load| {
@@ -55,7 +58,8 @@ pub(crate) fn add_loads<'a>(drivers: &mut Vec<Driver<'a>>, mut loads: Vec<Load<'
             let Some((driver, _)) = below.iter().find(stands_on) else { return true };
             let velocity = driver.velocity_at(load.pose.position, seconds);
             let Load { slot, shape, pose, bounds } = *load;
-            let carried = Driver { slot, shape, pose, velocity, angular: DVec3::ZERO, ..*driver };
+            let (angular, surface) = (DVec3::ZERO, DVec3::ZERO);
+            let carried = Driver { slot, shape, pose, velocity, angular, surface, ..*driver };
             above.push((carried, bounds));
             false
         });
@@ -72,6 +76,8 @@ pub(crate) fn add_loads<'a>(drivers: &mut Vec<Driver<'a>>, mut loads: Vec<Load<'
 pub(crate) struct Carry {
     /// The velocity of the body's surface under the player.
     pub(crate) velocity: DVec3,
+    /// The speed with which the body itself rises or falls there.
+    pub(crate) vertical_speed: f64,
     /// Whether something stopped the body in the last tick: see [`Driver::is_held`].
     pub(crate) is_held: bool,
 }
@@ -99,8 +105,25 @@ impl<'a> Driver<'a> {
         self.pose.advanced(self.velocity, self.angular, seconds)
     }
 
+    /// Whether the body itself moves.
+    pub(crate) fn moves(&self) -> bool {
+        self.velocity != DVec3::ZERO || self.angular != DVec3::ZERO
+    }
+
+    /// How the body carries a player who stands at `point`, where its surface has this `normal`, over
+    /// a tick of `seconds`.
+    pub(crate) fn carry(&self, point: DVec3, normal: DVec3, seconds: f64) -> Carry {
+        let velocity = self.velocity_at(point, seconds);
+        let vertical_speed = velocity.z.abs();
+        // A surface moves along itself.
+        let surface = self.surface.reject_from_normalized(normal);
+        let is_held = self.is_held;
+        let velocity = if is_held { DVec3::ZERO } else { velocity + surface };
+        Carry { velocity, vertical_speed, is_held }
+    }
+
     /// Upper bound of the speed of all of its points.
-    pub(crate) fn surface_speed(&self) -> f64 {
+    pub(crate) fn point_speed(&self) -> f64 {
         self.velocity.length() + self.angular.length() * self.shape.radius
     }
 

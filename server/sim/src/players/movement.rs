@@ -90,11 +90,12 @@ pub(crate) trait Surroundings {
     fn eyes(&self, posture: Posture) -> f32;
     /// Velocity of the entity in this slot, on which the player may stand.
     fn drift(&self, entity: u16) -> DVec3;
-    /// Upper bound of the speeds of kinematic bodies near the player; zero without any.
-    fn carrier_speed(&self) -> f64;
-    /// How the kinematic body in this slot carries a player who stands on it, over a tick of
-    /// `seconds`. `None` if the slot holds no moving kinematic body.
-    fn carry(&self, entity: u16, at: (Posture, Vec3), seconds: f64) -> Option<Carry>;
+    /// Upper bound of the speeds of the kinematic bodies near the player that move, or whose surfaces
+    /// do; `None` without any. The velocity of a surface does not count.
+    fn carrier_speed(&self) -> Option<f64>;
+    /// How a kinematic body carries a player who stands on it where a sweep has hit it, over a tick of
+    /// `seconds`. `None` if the sweep has hit no such body.
+    fn carry(&self, hit: SweepHit, at: (Posture, Vec3), seconds: f64) -> Option<Carry>;
     /// How the first kinematic body that runs into the player pushes it, if the player moves at
     /// this velocity for a tick of `seconds`; `None` if there is no such body.
     fn push(&mut self, at: (Posture, Vec3), velocity: DVec3, seconds: f64) -> Option<Push>;
@@ -123,7 +124,7 @@ struct Ground {
     drift: DVec3,
     /// The slot of the entity that is the ground; `None` for the world.
     entity: Option<u16>,
-    /// Whether that entity is a kinematic body that moves.
+    /// Whether that entity is a kinematic body that moves, or whose surface does.
     carries: bool,
     /// Whether the ground consists of several surfaces that are each too steep to stand on. These
     /// surfaces act as walls on a player who walks there.
@@ -307,8 +308,7 @@ fn find_ground(
     let stood_on =
         (begins && motion.walker.grounded).then(|| motion.walker.ground_velocity.as_dvec3());
     motion.walker.grounded = false;
-    let carrier_speed = surroundings.carrier_speed();
-    if carrier_speed > 0.0 {
+    if let Some(carrier_speed) = surroundings.carrier_speed() {
         let by = (carrier_speed, seconds, parameters);
         if let Some(ground) = find_carrier(motion, by, surroundings, (begins, stood_on)) {
             return Some(ground);
@@ -358,14 +358,14 @@ fn find_carrier(
     let below = motion.position - Vec3::Z * reach;
     let sweep = surroundings.sweep(posture, motion.position, below);
     let hit = sweep.hit.filter(|hit| hit.normal.z >= WALKABLE)?;
-    let carry = surroundings.carry(hit.entity?, (posture, motion.position), seconds)?;
+    let carry = surroundings.carry(hit, (posture, motion.position), seconds)?;
     let gained = stood_on.map_or(DVec3::ZERO, |before| carry.velocity - before);
     // A lift that stops keeps its riders, so a rider's speed may be up to that of a jump here.
     let relative = motion.velocity + gained - carry.velocity;
     let leaves =
         relative.z > parameters.jump_speed * 0.5 && leaves(relative, hit.normal, parameters);
     let drop = motion.position.z - sweep.end.z;
-    let moved = if carry.is_held { carrier_speed } else { carry.velocity.z.abs() };
+    let moved = if carry.is_held { carrier_speed } else { carry.vertical_speed };
     if leaves || drop > GROUND_REACH + (moved * seconds) as f32 {
         return None;
     }

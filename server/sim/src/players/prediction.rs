@@ -282,21 +282,28 @@ impl Predictor {
         self.arena.shapes.is_kinematic(model)
     }
 
-    /// The kinematic body with this state, if it moves.
+    /// The kinematic body with this state, if it or its surface moves. One that stands still has the
+    /// velocity of its surface.
     fn driver(&self, other: &EntityState, spins: &[(EntityId, DVec3)]) -> Option<Driver<'_>> {
         let Kind::Prop { model } = other.kind else { return None };
         let spin = spins.iter().find(|(id, spin)| *id == other.id && is_speed(*spin));
-        let angular = spin.map_or(DVec3::ZERO, |(_, spin)| *spin);
-        let moves = !other.asleep && (other.velocity != DVec3::ZERO || angular != DVec3::ZERO);
-        if !moves || !self.arena.shapes.is_kinematic(model) || !is_sound(other) {
+        let [velocity, angular, surface] = match spin.filter(|_| !other.asleep) {
+            _ if other.asleep => [DVec3::ZERO, DVec3::ZERO, other.velocity],
+            spin => [other.velocity, spin.map_or(DVec3::ZERO, |(_, spin)| *spin), DVec3::ZERO],
+        };
+        if [velocity, angular, surface] == [DVec3::ZERO; 3]
+            || !self.arena.shapes.is_kinematic(model)
+            || !is_sound(other)
+        {
             return None;
         }
         Some(Driver {
             slot: other.id.slot,
             shape: &self.arena.shapes[self.arena.shapes.of_model(model)?],
             pose: Pose::known(other.position, other.orientation)?,
-            velocity: other.velocity,
+            velocity,
             angular,
+            surface,
             is_held: false,
         })
     }
@@ -387,7 +394,7 @@ impl<'a> NearbyBodies<'a> for KnownBodies<'a> {
 
     fn velocity(&self, slot: u16) -> DVec3 {
         let stood_on = self.others.iter().find(|other| other.id.slot == slot);
-        stood_on.map_or(DVec3::ZERO, |other| other.velocity)
+        stood_on.filter(|other| !other.asleep).map_or(DVec3::ZERO, |other| other.velocity)
     }
 
     fn is_own_doing(&self, slot: u16) -> bool {

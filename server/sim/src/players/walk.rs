@@ -21,7 +21,7 @@ use crate::context::StepContext;
 use crate::players::agent::{
     Agent, GRAZING_GAP, LiveBodies, NearbyBodies, PlaneCache, SweepHit, SweepResult,
 };
-use crate::players::driver::{Carry, Push};
+use crate::players::driver::{Carry, Driver, Push};
 use crate::players::movement;
 use crate::players::movement::{Encounters, PlayerMotion, Surroundings};
 use crate::players::submersion::{Depth, Submersion, eye_height};
@@ -103,21 +103,19 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
         self.crowd.velocity(entity)
     }
 
-    fn carrier_speed(&self) -> f64 {
-        self.crowd.drivers().iter().fold(0.0, |most, driver| most.max(driver.surface_speed()))
+    fn carrier_speed(&self) -> Option<f64> {
+        self.crowd.drivers().iter().map(Driver::point_speed).reduce(f64::max)
     }
 
     fn carry(
         &self,
-        entity: u16,
+        hit: SweepHit,
         (posture, position): (Posture, Vec3),
         seconds: f64,
     ) -> Option<Carry> {
-        let driver = self.crowd.drivers().iter().find(|driver| driver.slot == entity)?;
+        let driver = self.crowd.drivers().iter().find(|driver| Some(driver.slot) == hit.entity)?;
         let feet = DVec3::Z * self.half_height(posture);
-        let is_held = driver.is_held;
-        let velocity = driver.velocity_at(position.as_dvec3() - feet, seconds);
-        Some(Carry { velocity: if is_held { DVec3::ZERO } else { velocity }, is_held })
+        Some(driver.carry(position.as_dvec3() - feet, hit.normal, seconds))
     }
 
     fn push(
@@ -134,7 +132,7 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
         let end = Pose::at(start.position + velocity * seconds);
         let player = Body::moving(shape, start, end);
         let mut first: Option<(f64, Push)> = None;
-        for driver in self.crowd.drivers() {
+        for driver in self.crowd.drivers().iter().filter(|driver| driver.moves()) {
             let body = driver.body(seconds);
             let span = (0.0, 1.0);
             let found = first_impact(&player, &body, span, GRAZING_GAP, None, self.memory.context);

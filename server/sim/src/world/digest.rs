@@ -1,7 +1,7 @@
 //! The digest: a hash of everything that ticks change and that the next tick
 //! depends on.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::sensors::Sensors;
@@ -126,13 +126,17 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
             tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));
         }
         Role::Prop(model) => hash.update(&[2, model.0]),
-        Role::Kinematic(Kinematic { model, slowdowns, linear_move }) => {
+        Role::Kinematic(Kinematic { model, slowdowns, linear_move, surface }) => {
             hash.update(&[6, model.0, u8::from(held), *slowdowns]);
             if let Some(LinearMove { goal, speed, delay }) = linear_move {
                 hash.update(b"moves");
                 add_numbers(hash, &goal.to_array());
                 add_numbers(hash, &[*speed]);
                 hash.update(&delay.to_le_bytes());
+            }
+            if *surface != DVec3::ZERO {
+                hash.update(b"conveys");
+                add_numbers(hash, &surface.to_array());
             }
         }
         Role::Missile(Missile { model, motion }) => hash.update(&[3, *motion as u8, model.0]),

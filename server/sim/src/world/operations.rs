@@ -465,10 +465,10 @@ impl World {
         self.disturb(id);
     }
 
-    /// Lets a kinematic body move or sleep, as its velocity says. If it begins to move, the bodies
+    /// Lets a kinematic body move or sleep, as its velocities say. If it begins to move, the bodies
     /// that rest beside it wake. If it stops, those bodies wake as well, because the bodies that it
     /// carried have to settle.
-    fn set_going(&mut self, id: EntityId) {
+    pub(super) fn set_going(&mut self, id: EntityId) {
         let Some(entity) = self.entities.find_mut(id) else { return };
         let (slept, held) = (entity.sleep.asleep, entity.sleep.held);
         entity.reset_sleep();
@@ -493,7 +493,7 @@ impl World {
 
 /// A finite vector, shortened to a length. The square of the vector's length may be infinite, so
 /// its greatest component is bounded first.
-fn shortened(vector: DVec3, length: f64) -> DVec3 {
+pub(super) fn shortened(vector: DVec3, length: f64) -> DVec3 {
     let greatest = vector.abs().max_element();
     let vector = if greatest > length { vector * (length / greatest) } else { vector };
     vector.clamp_length_max(length)

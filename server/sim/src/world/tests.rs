@@ -5,6 +5,7 @@ use glam::DQuat;
 use obsp::model::shipped;
 
 mod brush_models;
+mod conveyors;
 mod dynamics;
 mod emergency;
 mod islands;

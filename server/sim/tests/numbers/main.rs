@@ -168,6 +168,10 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
             let (linear, angular) = (vector(n, [9.0, -7.0, 1.0]), vector(n, [1.0, 2.0, 3.0]));
             ids.into_iter().for_each(|id| _ = world.set_velocity(id, linear, angular));
         }
+        "World::set_surface_velocity" => {
+            let velocity = vector(n, [9.0; 3]);
+            ids.into_iter().for_each(|id| _ = world.set_surface_velocity(id, velocity));
+        }
         "World::move_linear" => {
             let (goal, speed) = (vector(n, [9.0, -7.0, 90.0]), n.f64(90.0));
             let by = LinearMove { goal, speed, delay: n.whole(1, u32::MAX.into()) as u32 };

@@ -36,6 +36,8 @@ enum Course {
     Turns([DVec3; 2]),
     /// By this vector and back, with this speed, and with this number of ticks of rest at each end.
     Goals(DVec3, f64, u32),
+    /// Not at all: its surface moves at this velocity.
+    Conveys(DVec3),
 }
 
 impl Course {
@@ -52,12 +54,17 @@ impl Course {
                 world.move_linear(slab, LinearMove { goal, speed, delay }).unwrap();
             }
             Self::Goals(..) => {}
+            // It goes back and forth, so that the player stays on it.
+            Self::Conveys(velocity) => {
+                let sign = if (now / TURNS).is_multiple_of(2) { 1.0 } else { -1.0 };
+                world.set_surface_velocity(slab, velocity * sign).unwrap();
+            }
         }
     }
 
     /// Whether no client can foresee the motion in the tick `now`.
     fn is_turning(self, now: u32) -> bool {
-        matches!(self, Self::Turns(_)) && now % TURNS <= LAG
+        matches!(self, Self::Turns(_) | Self::Conveys(_)) && now % TURNS <= LAG
     }
 }
 
@@ -129,6 +136,19 @@ fn a_player_on_a_lift_or_a_platform_is_where_they_were_predicted() {
             let percentiles = [0.5, 0.95, 0.99, 1.0].map(at);
             println!("{what}, walks {walks}: {} errors: {percentiles:?}", errors.len());
             assert!(at(1.0) < 1e-3, "{what}, walks {walks}: {percentiles:?}");
+        }
+    }
+}
+
+/// Between two turns of the surface, a player on a conveyor is exactly where they were predicted.
+#[test]
+fn a_player_on_a_conveyor_is_where_they_were_predicted() {
+    for velocity in [DVec3::X * 60.0, DVec3::new(-21.3, 30.1, 0.0)] {
+        for walks in [false, true] {
+            let errors = ride(Course::Conveys(velocity), walks);
+            let most = errors.last().unwrap();
+            println!("{velocity}, walks {walks}: {} errors, at most {most}", errors.len());
+            assert_eq!(*most, 0.0, "{velocity}, walks {walks}");
         }
     }
 }

@@ -253,6 +253,30 @@ impl Entity {
         [self.velocity, self.angular].map(|velocity| velocity * share)
     }
 
+    /// The velocity of the body's surface relative to the body; zero for all bodies except conveyors.
+    pub(crate) fn surface(&self) -> DVec3 {
+        match &self.role {
+            Role::Kinematic(kinematic) => kinematic.surface,
+            _ => DVec3::ZERO,
+        }
+    }
+
+    /// The part of [`surface`](Self::surface) along a face of this normal.
+    pub(crate) fn surface_along(&self, normal: DVec3) -> DVec3 {
+        self.surface().reject_from_normalized(normal)
+    }
+
+    /// The velocity that clients see, and whether they see the body rest. A body that rests has the
+    /// velocity of its surface.
+    pub(crate) fn seen_motion(&self) -> (DVec3, bool) {
+        let velocity = self.motion()[0];
+        let stands = velocity == DVec3::ZERO && self.angular == DVec3::ZERO;
+        match self.surface() {
+            surface if stands && surface != DVec3::ZERO => (surface, true),
+            _ => (velocity, self.sleep.asleep),
+        }
+    }
+
     /// The move of a kinematic body that waits to start or is on its way; `None` for others.
     pub(crate) fn linear_move(&self) -> Option<LinearMove> {
         match &self.role {
@@ -261,12 +285,13 @@ impl Entity {
         }
     }
 
-    /// Resets the body's sleep. A kinematic body sleeps if its velocities are zero, and is alone in
-    /// its island.
+    /// Resets the body's sleep. A kinematic body sleeps if its velocities and that of its surface are
+    /// zero, and is alone in its island.
     pub(crate) fn reset_sleep(&mut self) {
         self.sleep = SleepState::default();
         if self.is_kinematic() {
-            self.sleep.asleep = self.velocity == DVec3::ZERO && self.angular == DVec3::ZERO;
+            let velocities = [self.velocity, self.angular, self.surface()];
+            self.sleep.asleep = velocities == [DVec3::ZERO; 3];
             self.sleep.island = self.id.slot;
         }
     }

@@ -69,6 +69,8 @@ pub(super) struct SolverBody {
     /// The axes on which impulses have no effect.
     pub(super) locked: LockedAxes,
     pub(super) position: DVec3,
+    /// Velocity of the surface relative to the body; zero for all bodies except conveyors.
+    pub(super) surface: Vec3,
     /// Acceleration by gravity, its own engine and its precession.
     acceleration: Twist,
     /// Rotation since the tick began.
@@ -110,6 +112,7 @@ impl SolverBody {
         angular_damping: 0.0,
         locked: LockedAxes::NONE,
         position: DVec3::ZERO,
+        surface: Vec3::ZERO,
         acceleration: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         delta_rotation: DQuat::IDENTITY,
         inertia: DMat3::ZERO,
@@ -213,6 +216,7 @@ impl Bodies {
             restitution: material.restitution() as f32,
             friction: material.friction() as f32,
             position: placement.pose().position,
+            surface: entity.surface().as_vec3(),
             ..SolverBody::FIXED
         };
         let [linear, angular] = [entity.velocity, entity.angular].map(|v| padded(v.as_vec3()));

@@ -29,6 +29,10 @@ pub(super) struct ContactConstraint {
     /// free, and zero for the others.
     pub(super) free: Option<Box<[Vec3Lanes; 2]>>,
     inverse_inertias: [SymmetricLanes; 2],
+    /// Velocity of the second surface relative to that of the first, beyond the velocities of the
+    /// bodies, if either body is a conveyor. Friction alone heeds it, so only its part along the
+    /// surface counts.
+    surface: Option<Box<Vec3Lanes>>,
     pub(super) restitution: Lanes,
     friction: Lanes,
     /// Acceleration by which forces make the bodies approach, in units per second squared.
@@ -296,7 +300,10 @@ impl ContactConstraint {
         let [_, tangent, bitangent] = self.axes;
         let limit = point.impulses[0] * self.friction;
         let before = [point.impulses[1], point.impulses[2]];
-        let slip = velocities.at::<BOTH>(&point.anchors);
+        let mut slip = velocities.at::<BOTH>(&point.anchors);
+        if let Some(surface) = &self.surface {
+            slip += **surface;
+        }
         let mut impulses = [
             before[0] - slip.dot(tangent) * point.effective_masses[1],
             before[1] - slip.dot(bitangent) * point.effective_masses[2],

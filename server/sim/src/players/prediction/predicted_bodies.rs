@@ -272,7 +272,10 @@ impl PredictedBodies {
             (entity.layers, entity.visible) = (state.traits.layers, state.traits.visible);
             let asleep = state.asleep || matches!(state.kind, Kind::Vehicle { .. });
             entity.sleep = SleepState { asleep, island: slot, ..SleepState::default() };
-            if entity.is_kinematic() {
+            if let Role::Kinematic(kinematic) = &mut entity.role {
+                if state.asleep {
+                    kinematic.surface = std::mem::take(&mut entity.velocity);
+                }
                 entity.reset_sleep();
                 // Clients do not know pockets. The server alone judges where a kinematic body may
                 // be in the static world.
@@ -313,13 +316,14 @@ impl PredictedBodies {
         let is_body = |entity: &&Entity| entity.is_rigid() || entity.is_kinematic();
         let entity = self.entities.get(slot).filter(is_body)?;
         let pose = entity.placement()?.pose();
+        let (velocity, asleep) = entity.seen_motion();
         let state = EntityState {
             id,
             kind,
             position: pose.position,
             orientation: pose.orientation,
-            velocity: entity.velocity,
-            asleep: entity.sleep.asleep,
+            velocity,
+            asleep,
             traits: entity.traits(),
         };
         Some(Moving::new(state, entity.angular))

@@ -171,6 +171,7 @@ impl Checks<'_> {
         if entity.is_kinematic() {
             // The solver does not limit the velocities of kinematic bodies.
             speed(entity.velocity, MAX_DRIVEN)?;
+            speed(entity.surface(), MAX_DRIVEN)?;
             let most = max_spin(self.world.context.seconds) * (1.0 + SPIN_ROUNDING);
             speed(entity.angular, most)?;
         }

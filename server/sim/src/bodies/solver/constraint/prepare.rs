@@ -1,6 +1,6 @@
 //! Prepares the constraints of a tick from its pairs.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 use super::{ConstraintPoint, ContactConstraint, Velocities};
 use crate::bodies::contact::{Pair, tangents};
@@ -39,6 +39,10 @@ impl ContactConstraint {
             lane(at).map_or(0.0, |(_, pair)| forced.dot(pair.axis.as_vec3()))
         });
         let is_locked = first.iter().chain(&second).any(|body| body.locked.any());
+        let is_conveyor = |body: &&SolverBody| body.surface != Vec3::ZERO;
+        let conveys = first.iter().chain(&second).any(is_conveyor);
+        let surfaces: [Vec3; LANES] =
+            std::array::from_fn(|at| second[at].surface - first[at].surface);
         let begin = points.len();
         let constraint = Self {
             bodies: indices.map(|lanes| lanes.map(|body| body as u32)),
@@ -51,6 +55,7 @@ impl ContactConstraint {
             }),
             inverse_inertias: [0, 1]
                 .map(|k| SymmetricLanes::new(of_bodies(k).map(|b| b.inverse_inertia))),
+            surface: conveys.then(|| Box::new(Vec3Lanes::new(surfaces))),
             restitution: Lanes::new(restitution),
             friction: Lanes::new(friction),
             approach: Lanes::new(approach),
