@@ -5,6 +5,7 @@ use glam::DQuat;
 use obsp::model::shipped;
 
 mod brush_models;
+mod currents;
 mod dynamics;
 mod emergency;
 mod islands;
