@@ -7,6 +7,7 @@ mod behavior;
 mod choice;
 mod drive;
 mod fight;
+mod gates;
 mod nav_graph;
 mod path_follower;
 mod wander;

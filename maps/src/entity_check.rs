@@ -20,9 +20,9 @@ const ARENA: &str = include_str!("../trenchbroom/arena.toml");
 
 /// Classes that mark a place, to which the `target` of another entity or a camera leads.
 const PLACES: [&str; 6] = [
-    "info_intermission",
     "info_notnull",
     "info_null",
+    "info_player_intermission",
     "info_teleport_destination",
     "misc_teleporter_dest",
     "target_position",

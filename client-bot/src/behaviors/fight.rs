@@ -81,14 +81,17 @@ impl Fight {
     }
 
     /// Strafes the other way if the bot is stuck, or walks off in a random direction if
-    /// there is no opponent to keep in view.
-    fn check_progress(&mut self, here: DVec3, others: &[EntityState]) {
+    /// there is no opponent to keep in view. A door before it is opened first.
+    fn check_progress(&mut self, here: DVec3, perception: &Perception<'_>) {
         let before = self.checked_position.replace(here);
         if before.is_none_or(|before| before.distance(here) >= MIN_PROGRESS) {
             return;
         }
         // Its own route gives up by itself before something that moves for ever.
-        if self.path.is_active() && moves_ahead(here, self.yaw, others) {
+        if self.path.is_active() && moves_ahead(here, self.yaw, perception.others) {
+            return;
+        }
+        if self.path.opens(here, perception.nav) {
             return;
         }
         self.strafe = -self.strafe;
@@ -148,9 +151,11 @@ impl Behavior for Fight {
             self.opponent = self.find_opponent(eyes, perception);
         }
         if self.ticks.is_multiple_of(CHECK_INTERVAL) {
-            self.check_progress(position, perception.others);
+            self.check_progress(position, perception);
         }
         let opponent = perception.others.iter().find(|other| Some(other.id) == self.opponent);
+        // A bot on a ladder, or on the way to a switch, has no time to fight.
+        let opponent = opponent.filter(|_| !self.path.is_busy(position));
         if let Some(opponent) = opponent {
             self.path.stop();
             return self.engage(eyes, opponent);

@@ -8,11 +8,15 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
+use obsp::geometry::Aabb;
 use obsp::{Map, SizeId, Trace};
 use obsp_sim::{
     CollisionLayers, Command, MovementParameters, MovementSets, PlayerMotion, Posture, Predictor,
     Random, Walker,
 };
+
+use super::fight::sees;
+use super::gates::{Gate, Switch};
 
 /// Units between two neighbouring nodes.
 const STRIDE: f32 = 48.0;
@@ -40,6 +44,16 @@ const MAX_FLIGHT: usize = 600;
 /// jump pad or moved by a teleporter.
 const MIN_TRANSPORT: f32 = 1.0;
 
+/// Classes of volumes in which players climb.
+const LADDERS: [&str; 2] = ["trigger_ladder", "func_ladder"];
+
+/// The headings in which a ladder is tried: most lean on a wall along an axis.
+const HEADINGS: [u16; 4] = [0, 1 << 14, 1 << 15, 3 << 14];
+
+/// Ticks for which a player who has climbed a ladder walks on, so that the next node is not at its
+/// brink.
+const WALKS_ON: usize = 10;
+
 /// Maximum number of nodes per graph: enough for a large map at this stride. On a larger map, bots
 /// know only the surroundings of its spawn points.
 const MAX_NODES: usize = 8192;
@@ -51,6 +65,8 @@ pub struct NavGraph {
     /// The nodes in each grid cell. The nodes of one cell differ in height.
     cells: HashMap<(i32, i32), Vec<u32>>,
     movement: MovementParameters,
+    /// The doors that are opened by a switch.
+    gates: Vec<Gate>,
 }
 
 /// A position where a player can stand.
@@ -83,6 +99,7 @@ struct Explorer<'a> {
     /// The server's own movement code; without it jump pads and teleporters are ignored.
     predictor: Option<Predictor>,
     movement: &'a MovementParameters,
+    ladders: Vec<Aabb>,
 }
 
 /// The highest ledge that is walked up, and the highest that a jump reaches, in units.
@@ -97,8 +114,8 @@ impl NavGraph {
         &self.movement
     }
 
-    /// Explores the map from its spawn points, by walking, jump pads and teleporters, for players
-    /// with these movement parameters.
+    /// Explores the map from its spawn points, by walking, ladders, jump pads and teleporters, for
+    /// players with these movement parameters. Doors are taken to be open.
     pub fn explore(map: &Arc<Map>, movement: &MovementParameters) -> Self {
         let mut graph = Self { movement: *movement, ..Self::default() };
         let (Some(crouching), Some(standing)) = (map.size("crouching"), map.size("standing"))
@@ -109,7 +126,10 @@ impl NavGraph {
         let rise = Vec3::Z * (height(standing) - height(crouching));
         let predictor = Predictor::new(Arc::clone(map), &[]).ok();
         let ledges = ledges(movement);
-        let explorer = Explorer { map, crouching, standing, rise, ledges, predictor, movement };
+        let ladders = map.entities().iter().filter(|it| LADDERS.contains(&it.classname()));
+        let ladders = ladders.flat_map(|it| it.solids()).map(|solid| *solid.bounds()).collect();
+        let explorer =
+            Explorer { map, crouching, standing, rise, ledges, predictor, movement, ladders };
         let spawn_points = map.entities().iter().filter(|entity| {
             matches!(entity.classname(), "info_player_deathmatch" | "info_player_start")
         });
@@ -128,6 +148,11 @@ impl NavGraph {
                 graph.nodes[from as usize].edges.extend((to != from).then_some(to));
                 continue;
             }
+            if let Some(end) = explorer.climbed(position, crouch) {
+                let (to, new) = graph.add(&explorer, end);
+                open.extend(new);
+                graph.nodes[from as usize].edges.extend((to != from).then_some(to));
+            }
             for (dx, dy) in [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)] {
                 let start = graph.nodes[from as usize].position;
                 let stride = Vec3::new(dx as f32, dy as f32, 0.0) * STRIDE;
@@ -143,7 +168,35 @@ impl NavGraph {
                 }
             }
         }
+        graph.gates = Gate::of(map);
+        graph.find_stands(map);
         graph
+    }
+
+    /// Finds where a player stands to use each switch: at the nearest node that sees it.
+    fn find_stands(&mut self, map: &Map) {
+        let mut gates = std::mem::take(&mut self.gates);
+        for switch in gates.iter_mut().flat_map(|gate| &mut gate.switches) {
+            let seeing = |node: &Node| sees(map, node.position.as_dvec3(), switch.middle);
+            let near = self.nearest_where(switch.middle, seeing);
+            if let Some(node) = near.or_else(|| self.nearest(switch.middle)) {
+                switch.from = self.nodes[node as usize].position.as_dvec3();
+            }
+        }
+        self.gates = gates;
+    }
+
+    /// The shortest way to a switch that opens the door before a bot on `route`, and the switch;
+    /// `None` without such a door, or if all ways lead through it.
+    pub(super) fn way_to_open(
+        &self,
+        here: DVec3,
+        route: &[Waypoint],
+    ) -> Option<(Vec<Waypoint>, Switch)> {
+        let gate = self.gates.iter().find(|gate| gate.is_before(here, route))?;
+        let ways = gate.switches.iter().map(|switch| (self.route(here, switch.from), *switch));
+        let ways = ways.filter(|(way, _)| !way.is_empty() && !gate.is_crossed(here, way));
+        ways.min_by_key(|(way, _)| way.len())
     }
 
     /// The number of nodes.
@@ -200,12 +253,18 @@ impl NavGraph {
 
     /// The node nearest to a position, among those in its cell and the cells around.
     fn nearest(&self, position: DVec3) -> Option<u32> {
+        self.nearest_where(position, |_| true)
+    }
+
+    /// The nearest of these nodes that `is_meant`.
+    fn nearest_where(&self, position: DVec3, is_meant: impl Fn(&Node) -> bool) -> Option<u32> {
         let position = position.as_vec3();
         let (x, y) = cell(position);
         let around = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (x + dx, y + dy)));
         let nodes = around.filter_map(|cell| self.cells.get(&cell)).flatten();
         let distance = |node: u32| self.nodes[node as usize].position.distance_squared(position);
-        nodes.copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
+        let nodes = nodes.copied().filter(|&node| is_meant(&self.nodes[node as usize]));
+        nodes.min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
     }
 
     /// The node at a position. If there is none yet, it is added, and the second value is the node,
@@ -264,6 +323,38 @@ impl Explorer<'_> {
             motion = step(motion);
         }
         None
+    }
+
+    /// Where a player stands after climbing the ladder beside their position; `None` if there is
+    /// none that leads higher than a jump.
+    fn climbed(&self, position: Vec3, crouch: bool) -> Option<Vec3> {
+        let predictor = self.predictor.as_ref().filter(|_| !crouch)?;
+        let here = position.as_dvec3();
+        let near = Aabb::from_centre(here, DVec3::splat(f64::from(STRIDE)));
+        let jumped = f64::from(self.ledges[1]);
+        let leads_up = |ladder: &&Aabb| ladder.overlaps(&near) && ladder.max.z > here.z + jumped;
+        self.ladders.iter().find(leads_up)?;
+        let mut ends = HEADINGS.into_iter().filter_map(|yaw| self.climb(predictor, position, yaw));
+        ends.next()
+    }
+
+    /// Where a player stands after climbing with this heading, and walking on for a moment.
+    fn climb(&self, predictor: &Predictor, position: Vec3, yaw: u16) -> Option<Vec3> {
+        let buttons = obsp_sim::Buttons::JUMP;
+        let command = Command { forward: i8::MAX, yaw, buttons, ..Command::default() };
+        let walker = Walker { grounded: true, ..Walker::default() };
+        let start = PlayerMotion { position: position + self.rise, velocity: Vec3::ZERO, walker };
+        let by = (TICK, &MovementSets::from(*self.movement), CollisionLayers::default());
+        let step = |motion: &PlayerMotion| {
+            Some(predictor.step(*motion, command, by, &mut [], &[], &[]).motion)
+        };
+        let motions = std::iter::successors(step(&start), step).take(MAX_FLIGHT);
+        let is_up = |motion: &PlayerMotion| {
+            motion.walker.grounded && motion.position.z - start.position.z > self.ledges[1]
+        };
+        let above = motions.skip_while(|motion| !is_up(motion));
+        let walked = above.take_while(is_up).take(WALKS_ON).last()?;
+        self.ground_below(walked.position - self.rise)
     }
 
     /// Where a sweep of the crouching box ends.

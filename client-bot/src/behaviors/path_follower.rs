@@ -1,4 +1,5 @@
-//! Follows a route of the navigation graph.
+//! Follows a route of the navigation graph. Before a door with a name, the way leads to what opens it,
+//! and back.
 //!
 //! Call [`PathFollower::go_to`] or [`PathFollower::go_anywhere`] first, then
 //! [`PathFollower::next_command`] every tick for as long as it
@@ -8,6 +9,7 @@ use glam::DVec3;
 use obsp_sim::{Buttons, Command, MovementParameters, Random};
 
 use super::behavior::heading;
+use super::gates::Switch;
 use super::nav_graph::{NavGraph, Waypoint};
 
 /// A waypoint nearer than this, in units on the ground, has been reached.
@@ -28,6 +30,12 @@ const THROWN: f64 = 15.0;
 /// what a free path takes.
 const WAYPOINT_TIMEOUT: u32 = 120;
 
+/// Ticks for which a bot uses the switch of a door: long enough to walk a stride to it.
+const USES: u32 = 45;
+
+/// How often a bot goes to open a door on the way to one goal.
+const MAX_ERRANDS: u32 = 3;
+
 /// A bot jumps if the next waypoint is higher than a step less this many units.
 const BELOW_A_STEP: f64 = 1.0;
 
@@ -39,35 +47,88 @@ pub(super) struct PathFollower {
     /// Ticks since a waypoint was last reached.
     ticks: u32,
     movement: MovementParameters,
+    errand: Option<Errand>,
+    /// Errands since the bot set out for its goal.
+    errands: u32,
+}
+
+/// The way to the switch of a door ends at the end of the route.
+#[derive(Clone, Debug)]
+struct Errand {
+    switch: Switch,
+    /// The route from there to the goal.
+    back: Vec<Waypoint>,
+    /// Ticks for which the bot has used the switch.
+    used: u32,
 }
 
 impl PathFollower {
     /// Starts towards a random position.
     pub(super) fn go_anywhere(&mut self, from: DVec3, nav: &NavGraph, random: &mut Random) {
-        let goal = nav.random_position(random);
-        self.route = goal.map_or_else(Vec::new, |goal| nav.route(from, goal));
-        (self.next, self.ticks, self.movement) = (0, 0, *nav.movement());
+        match nav.random_position(random) {
+            Some(goal) => self.go_to(from, goal, nav),
+            None => self.stop(),
+        }
     }
 
     /// Starts towards `goal`.
     pub(super) fn go_to(&mut self, from: DVec3, goal: DVec3, nav: &NavGraph) {
         self.route = nav.route(from, goal);
         (self.next, self.ticks, self.movement) = (0, 0, *nav.movement());
+        (self.errand, self.errands) = (None, 0);
     }
 
-    /// Whether there is a waypoint ahead.
+    /// Whether there is a waypoint ahead, or a switch to use.
     pub(super) fn is_active(&self) -> bool {
-        self.next < self.route.len()
+        self.next < self.route.len() || self.errand.is_some()
+    }
+
+    /// Whether the bot goes to open a door, or climbs to the next waypoint.
+    pub(super) fn is_busy(&self, position: DVec3) -> bool {
+        let next = self.route.get(self.next);
+        let rise = next.map_or(0.0, |next| next.position.z - position.z);
+        self.errand.is_some() || rise > self.movement.step_height
     }
 
     /// Gives up the route.
     pub(super) fn stop(&mut self) {
         self.route.clear();
+        self.errand = None;
     }
 
-    /// The command that leads from `position` along the route; `None` at its end, or if
-    /// the next waypoint was not reached in time.
+    /// For a bot that makes no progress: whether it uses a switch, or goes to use the one that opens
+    /// the door before it.
+    pub(super) fn opens(&mut self, here: DVec3, nav: &NavGraph) -> bool {
+        let ahead = self.route.get(self.next..).unwrap_or_default();
+        if self.errand.is_some() {
+            return ahead.is_empty();
+        }
+        let Some(goal) = ahead.last().filter(|_| self.errands < MAX_ERRANDS) else { return false };
+        let Some((way, switch)) = nav.way_to_open(here, ahead) else { return false };
+        let back = nav.route(switch.from, goal.position);
+        self.errand = Some(Errand { switch, back, used: 0 });
+        self.errands += 1;
+        (self.route, self.next, self.ticks) = (way, 0, 0);
+        true
+    }
+
+    /// The command that leads from `position` along the route, or uses a switch at its end; `None`
+    /// at the end of all, or if the next waypoint was not reached in time.
     pub(super) fn next_command(&mut self, position: DVec3, jumped: bool) -> Option<Command> {
+        if let Some(command) = self.along_route(position, jumped) {
+            return Some(command);
+        }
+        let errand = self.errand.as_mut()?;
+        errand.used += 1;
+        if errand.used <= USES {
+            return Some(errand.switch.command(position, errand.used));
+        }
+        self.route = self.errand.take().map_or_else(Vec::new, |errand| errand.back);
+        (self.next, self.ticks) = (0, 0);
+        self.along_route(position, jumped)
+    }
+
+    fn along_route(&mut self, position: DVec3, jumped: bool) -> Option<Command> {
         self.ticks += 1;
         let thrown = self.movement.jump_height() + THROWN;
         let flat = |waypoint: &Waypoint| (waypoint.position - position).truncate().length();
@@ -76,7 +137,7 @@ impl PathFollower {
             let transported = after
                 .filter(|after| waypoint.position.distance(after.position) > TRANSPORT_DISTANCE);
             let is_reached = match transported {
-                None => flat(waypoint) < REACHED,
+                None => flat(waypoint) < REACHED && waypoint.position.z - position.z < thrown,
                 Some(landing) => {
                     flat(waypoint) < ENTERED
                         || flat(landing) < REACHED
@@ -89,14 +150,21 @@ impl PathFollower {
             self.next += 1;
             self.ticks = 0;
         }
-        if self.ticks > WAYPOINT_TIMEOUT {
-            self.stop();
-        }
         let target = self.route.get(self.next)?;
+        let before = self.next.checked_sub(1).and_then(|before| self.route.get(before));
+        // A climb takes less than a tick for each unit.
+        let climb = before.map_or(0.0, |before| target.position.z - before.position.z);
+        if self.ticks > WAYPOINT_TIMEOUT + climb.max(0.0) as u32 {
+            self.stop();
+            return None;
+        }
         let after = self.route.get(self.next + 1);
         let mut buttons = Buttons::default();
         let rise = target.position.z - position.z;
-        if rise > (self.movement.step_height - BELOW_A_STEP).max(BELOW_A_STEP) && !jumped {
+        // Who climbs holds the key.
+        let climbs = rise > thrown;
+        let is_high = rise > (self.movement.step_height - BELOW_A_STEP).max(BELOW_A_STEP);
+        if climbs || (is_high && !jumped) {
             buttons = buttons | Buttons::JUMP;
         }
         if target.crouch || after.is_some_and(|after| after.crouch) {

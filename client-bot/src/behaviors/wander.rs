@@ -131,6 +131,8 @@ impl Behavior for Wander {
                 self.waits = 0;
             } else if self.waits < MAX_WAITS && position.is_some_and(comes) {
                 self.waits += 1;
+            } else if position.is_some_and(|here| self.path.opens(here, perception.nav)) {
+                self.waits = 0;
             } else {
                 self.waits = 0;
                 self.path.stop();

@@ -6,9 +6,10 @@
 //! a backslash counts as a slash.
 //!
 //! A name that is in no table is solid. Some known names mean more in their game than in this
-//! world: no liquid of this world flows, and no clip stops only bots. Each such name is reported once,
+//! world: no ground of this world is slick, and no clip stops only bots. Each such name is reported once,
 //! as an [`Unsupported`].
 
+mod flow;
 mod half_life;
 mod quake;
 mod quake2;
@@ -21,6 +22,8 @@ use super::game_form::GameForm;
 use super::source::map::{SourceBrush, SourceEntity, SourceFace};
 use crate::map::LiquidKind;
 
+pub(super) use flow::Flow;
+
 /// The contents of a brush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contents {
@@ -31,6 +34,8 @@ pub(super) enum Contents {
     Clip,
     /// Not solid, and swum in.
     Liquid(LiquidKind),
+    /// A liquid that carries what is in it.
+    Current(LiquidKind, Flow),
     /// Not solid. A hint is part of the static world; an origin brush of the world is not part of
     /// anything.
     Passable,
@@ -46,6 +51,7 @@ enum Role {
     Solid,
     Clip,
     Liquid(LiquidKind),
+    Current(LiquidKind, Flow),
     Passable,
     /// The brush marks the point about which its entity turns, and is removed from the entity.
     Origin,
@@ -87,7 +93,7 @@ fn owner(form: GameForm, entity: &SourceEntity) -> Owner {
 /// The part of a name's or a flag's meaning that this world lacks, as a sentence.
 type Reason = &'static str;
 
-const CURRENT: Reason = "this world has no currents, so the liquid moves nobody";
+const CURRENT: Reason = "only liquids have currents in this world, so the brush moves nobody";
 const BOTS: Reason = "nothing in this world stops only bots and monsters, so the brush is left out";
 const LADDER: Reason = "this world has no ladders, so nobody climbs the brush";
 const SLICK: Reason = "this world has no slick surfaces";
@@ -121,6 +127,9 @@ pub(super) fn contents(
         (Role::Origin, Owner::Water | Owner::Other) => Contents::Origin,
         (Role::Origin | Role::Removed, _) => Contents::Passable,
         (Role::Liquid(kind), Owner::World | Owner::Wall | Owner::Water) => Contents::Liquid(kind),
+        (Role::Current(kind, flow), Owner::World | Owner::Wall | Owner::Water) => {
+            Contents::Current(kind, flow)
+        }
         // The game decides what triggers and movers do.
         (_, Owner::Water | Owner::Other) => return (Contents::Entity, Vec::new()),
         (Role::Solid, _) => Contents::Solid,

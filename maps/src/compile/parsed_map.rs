@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use super::brush;
-use super::contents::{Contents, contents};
+use super::contents::{Contents, Flow, contents};
 use super::error::{BrushFault, BrushWarning, CompileError, Unsupported};
 use super::game_form::{FORM_KEY, GameForm, RecognisedForm, is_worldspawn};
 use super::liquids::LiquidBrush;
@@ -12,6 +12,13 @@ use super::source::{OmittedLayers, Source};
 use super::textures;
 use crate::geometry::ConvexSolid;
 use crate::map::MapEntity;
+
+/// The class of a volume in which liquids flow, which a designer may also draw.
+const CURRENT: &str = "trigger_current";
+
+/// The key `speed` of a current whose map gives it only a direction, in units per second. Quake II
+/// adds 400 to the wish of players in it, of which swimming keeps half.
+const CURRENT_SPEED: &str = "200";
 
 /// The solids and entities of a map.
 #[derive(Default)]
@@ -61,6 +68,7 @@ impl ParsedMap {
         for (line, fault) in left_out.into_iter().chain(unreadable) {
             parsed.warn(source, options, line, fault)?;
         }
+        let mut currents = Vec::new();
         for entity in map.entities {
             let (mut own, mut origin) = (Vec::new(), None);
             for brush in &entity.brushes {
@@ -93,11 +101,16 @@ impl ParsedMap {
                         let line = brush.line;
                         parsed.statics.push(StaticBrush { line, clip, solid, textures });
                     }
-                    Contents::Liquid(kind) if brush::too_thin(&solid).is_none() => {
+                    Contents::Liquid(kind) | Contents::Current(kind, _)
+                        if brush::too_thin(&solid).is_none() =>
+                    {
+                        if let Contents::Current(_, flow) = contents {
+                            currents.push((brush.line, flow, solid.clone()));
+                        }
                         parsed.liquids.push(LiquidBrush { line: brush.line, kind, solid });
                     }
                     // Nobody would feel a thinner liquid.
-                    Contents::Liquid(_) | Contents::Passable => (),
+                    Contents::Liquid(_) | Contents::Current(..) | Contents::Passable => (),
                     Contents::Origin => origin = Some(solid.bounds().centre()),
                     Contents::Entity => own.push(solid),
                 }
@@ -118,6 +131,9 @@ impl ParsedMap {
             parsed.entities.push(entity);
             parsed.entity_lines.push(line);
         }
+        for (line, flow, solid) in currents {
+            parsed.add_current(line, flow, &solid);
+        }
         parsed.tell_form();
         if parsed.statics.is_empty() {
             let left_out = parsed.warnings.into_iter().next();
@@ -125,6 +141,16 @@ impl ParsedMap {
             return Err(CompileError::NothingSolid { path, left_out, omitted });
         }
         Ok(parsed)
+    }
+
+    /// Adds an entity for each direction in which the liquid of a brush flows.
+    fn add_current(&mut self, line: u64, flow: Flow, solid: &ConvexSolid) {
+        for angle in flow.angles() {
+            let pairs = [("classname", CURRENT), ("angle", angle), ("speed", CURRENT_SPEED)];
+            let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+            self.entities.push(MapEntity { pairs, solids: vec![solid.clone()] });
+            self.entity_lines.push(line);
+        }
     }
 
     /// Writes the game form into the key of worldspawn. A map of Quake's form that lacks the key

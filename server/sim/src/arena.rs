@@ -1,6 +1,7 @@
 //! The parts of a match that never change: the map, the shapes, the spawn points, the triggers and
 //! the numbers of movement. The server's world and the predicting clients share these parts.
 
+pub(crate) mod currents;
 pub(crate) mod direction;
 pub(crate) mod ladders;
 pub(crate) mod movement_sets;
@@ -24,6 +25,7 @@ use crate::arena::triggers::Triggers;
 use crate::bodies::entities::Entities;
 use crate::bodies::guard::Space;
 use crate::bodies::roles::Walker;
+use crate::collision::currents::Currents;
 use crate::collision::shape::Shapes;
 use crate::setup::{SetupError, SetupWarning};
 use crate::state::{ModelId, Posture};
@@ -43,6 +45,7 @@ pub(crate) struct Arena {
     pub(crate) shapes: Shapes,
     pub(crate) triggers: Triggers,
     pub(crate) ladders: Ladders,
+    pub(crate) currents: Currents,
     /// Names of the models, by [`ModelId`].
     pub(crate) model_names: Vec<String>,
     /// The models that are drawn in the map, each with the index of its entity.
@@ -75,6 +78,7 @@ impl Arena {
         Ok(Self {
             triggers: Triggers::new(&map, standing),
             ladders: Ladders::new(&map),
+            currents: currents::currents(&map),
             drawn: drawn(&map, models)?,
             model_names: models.iter().map(|model| model.name().to_owned()).collect(),
             spawn_points: spawn::spawn_points(&map, standing, &mut warnings),

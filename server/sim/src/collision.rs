@@ -1,11 +1,13 @@
 //! Geometry of moving convex parts, without entities: where bodies are (`pose`), which parts they
 //! have (`shape`), how heavy they are (`mass`), how they spin (`top`), how much of them is in a volume
-//! (`submersion`), how far apart two parts are (`separation`), which point of a body is nearest
+//! (`submersion`), where
+//! liquids flow (`currents`), how far apart two parts are (`separation`), which point of a body is nearest
 //! (`nearest`), which bodies may be near each other (`grid`, `broad_phase`), which pairs cheap tests
 //! prove apart (`cascade`), and when two moving parts first come too near (`time_of_impact`).
 
 pub(crate) mod broad_phase;
 pub(crate) mod cascade;
+pub(crate) mod currents;
 pub(crate) mod distances;
 pub(crate) mod grid;
 pub(crate) mod mass;

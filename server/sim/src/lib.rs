@@ -19,7 +19,7 @@
 //!   the time of impact, all without entities;
 //! - `bodies`: the entities, the guard, contacts, the solver, sleep;
 //! - `arena`: the parts of a match that never change: map, shapes, spawn points,
-//!   triggers, ladders;
+//!   triggers, ladders, currents;
 //! - `missiles`: bodies that fly by rules of their own;
 //! - `players`: walking, swimming, climbing, hovertanks, and their prediction on a client;
 //! - `world`: the match itself, tick by tick;

@@ -450,7 +450,7 @@ impl World {
     /// Players who fell wait from then on.
     fn advance_props(&mut self, mut overlapping: Vec<u16>) {
         let (found, strikes) = crate::bodies::tick::step(
-            &self.arena.map,
+            (&self.arena.map, &self.arena.currents),
             &self.arena.shapes,
             &mut self.entities,
             &mut self.pairs,

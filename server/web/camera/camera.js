@@ -29,6 +29,9 @@ const BESIDE = [[0, 0, 0], [4, 0, 0], [-4, 0, 0], [0, 4, 0], [0, -4, 0], [0, 0, 
 /** Units by which the third-person camera rises for each unit that it is behind. */
 const RAISED = 0.24;
 
+/** The vertical field of view of a camera of the map, in radians: across 4:3 it is Quake's 90 degrees. */
+const OF_MAP = 2 * Math.atan(0.75);
+
 /** Units that the camera keeps from walls, and least distance to the followed player. */
 const OFF_WALLS = 6;
 const CLOSEST = 40;
@@ -110,6 +113,8 @@ export class Camera {
     /** The last target and eye of the view that follows. */
     this.last = null;
     this.followed = { distance: FOLLOW.distance, pitch: FOLLOW.pitch, turn: 0 };
+    /** Whether the viewer has chosen or moved the view. */
+    this.isChosen = false;
   }
 
   /**
@@ -142,11 +147,13 @@ export class Camera {
 
   /** Changes the view. The view that follows needs a player. */
   look(mode) {
+    this.isChosen = true;
     this.mode = mode;
   }
 
   /** Turns the camera by these angles, in radians. */
   turn(yaw, pitch) {
+    this.isChosen = true;
     if (this.mode === "follow") {
       this.followed.turn += yaw;
       this.followed.pitch = Math.min(Math.max(this.followed.pitch + pitch, -0.2), STEEPEST);
@@ -159,14 +166,14 @@ export class Camera {
   /** Multiplies the distance of the camera by a factor. */
   zoom(factor) {
     const held = this.mode === "follow" ? this.followed : this;
-    this.fit = false;
+    [this.fit, this.isChosen] = [false, true];
     held.distance = Math.min(Math.max(held.distance * factor, NEAREST), this.largest);
   }
 
   /** Moves the camera over the ground: to the right and upward, in parts of the screen's height. */
   pan(right, up) {
     if (this.mode === "follow") return;
-    this.fit = false;
+    [this.fit, this.isChosen] = [false, true];
     const reach = this.distance * 2 * Math.tan(FIELD / 2);
     const heading = this.mode === "top" ? Math.PI / 2 : this.yaw + Math.PI;
     const ahead = [Math.cos(heading), Math.sin(heading), 0];
@@ -262,6 +269,18 @@ export class Camera {
     [this.target, this.eased] = [eye, null];
     const matrix = multiply(perspective(field, aspect, CLOSE, this.largest * 2), lookAt(from, add(from, ahead), [0, 0, 1]));
     return { matrix, eye: from, away, fog: HAZE, sky: DAY, isInside: true, nearer: 0.00012 };
+  }
+
+  /**
+   * The view of a camera of the map, which nobody moves. Other views are as before when it ends.
+   *
+   * @param {import("./intermission.js").Intermission} camera
+   * @param {number} aspect
+   * @returns {import("../draw/renderer.js").Seen & {away: number}} it is away from everybody's eyes
+   */
+  from({ eye, ahead, up }, aspect) {
+    const matrix = multiply(perspective(OF_MAP, aspect, CLOSE, this.largest * 2), lookAt(eye, add(eye, ahead), up));
+    return { matrix, eye, away: Infinity, fog: HAZE, sky: DAY, isInside: true, nearer: 0.00012 };
   }
 
   /**

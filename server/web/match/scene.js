@@ -16,6 +16,7 @@ import { ofMatch } from "../link/match.js";
  * @property {Players} players sizes of players on this map
  * @property {{origin: number[], cell: number, counts: number[]}} grid
  * @property {import("./liquids.js").Liquid[]} liquids
+ * @property {import("../camera/intermission.js").Intermission[]} intermissions
  */
 
 /**
@@ -91,6 +92,7 @@ export async function fetchScene(hash) {
     bounds: around(solid) ?? told.bounds,
     edges: outline(solid),
     liquids: (told.liquids ?? []).map((/** @type {any} */ liquid) => ({ ...liquid, surfaces: liquid.surfaces.map(points) })),
+    intermissions: told.intermissions ?? [],
     models: told.models.map((/** @type {any} */ model) => ({ ...model, polygons: model.polygons.map(points) })),
   };
 }

@@ -1,5 +1,6 @@
 /** What the picture shows: the scene, everything in it, and the player who is followed. */
 
+import { intermissionOf } from "../camera/intermission.js";
 import { nearest } from "../camera/nearest.js";
 import { Frame } from "../draw/frame.js";
 import { freeOf } from "../hud/free.js";
@@ -43,6 +44,12 @@ export class View {
      * @type {?Float32Array}
      */
     this.matrix = null;
+    /**
+     * The place of the eye in that picture.
+     *
+     * @type {number[]}
+     */
+    this.seenFrom = [];
     this.switches.showView(this.camera.mode);
     this.measure();
     addEventListener("resize", () => this.measure());
@@ -137,6 +144,12 @@ export class View {
     this.free = freeOf(this.picture);
   }
 
+  /** The map's camera between two rounds; null for visitors who have chosen a view of their own. */
+  intermission() {
+    const isOwn = this.store.mode !== "play" && this.camera.isChosen;
+    return isOwn ? null : intermissionOf(this.scene?.intermissions ?? [], this.store.round);
+  }
+
   /**
    * Draws a picture.
    *
@@ -150,18 +163,20 @@ export class View {
     renderer.fit();
     const followed = this.shown.find(({ slot }) => slot === this.followed) ?? null;
     const aspect = this.picture.width / this.picture.height;
-    const eye = play?.eye();
-    const view = eye ? camera.through(eye, aspect) : camera.view(aspect, passed, followed, this.free);
-    this.matrix = view.matrix;
+    const still = this.intermission();
+    const own = still ? null : (play?.eye() ?? null);
+    const view = still ? camera.from(still, aspect) : own ? camera.through(own, aspect) : camera.view(aspect, passed, followed, this.free);
+    const eye = still ?? own;
+    [this.matrix, this.seenFrom] = [view.matrix, view.eye];
     renderer.casts = switches.isOn("shadows");
     const liquid = liquidAt(this.scene?.liquids ?? [], view.eye);
     if (eye) play?.seeFrom(eye, view.away, camera.sight, liquid !== null);
     const near = camera.isCovered(followed, view.eye) ? this.followed : null;
     const hidden = eye ? (play?.hidden ?? null) : near;
     const seen = hidden === null ? this.shown : this.shown.filter(({ slot }) => slot !== hidden);
-    const picture = this.scene ? layers.compose(this.scene, seen, this.followed, now, marked, { sight: camera.sight, holder: (eye && play?.holder(eye)) ?? null }) : this.nothing;
+    const picture = this.scene ? layers.compose(this.scene, seen, this.followed, now, marked, { sight: camera.sight, holder: (own && play?.holder(own)) ?? null }) : this.nothing;
     renderer.draw(picture, { ...view, liquid, now });
-    this.labels.draw(play ? play.named(seen, camera.sight, now) : seen, this.store.roster, view.matrix, {
+    this.labels.draw(play && !still ? play.named(seen, camera.sight, now) : seen, this.store.roster, view.matrix, {
       names: switches.isOn("names"),
       followed: this.followed,
       width: renderer.clientWidth,

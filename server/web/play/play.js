@@ -387,7 +387,7 @@ export class Play {
   /**
    * Notes how far the camera is from the eyes, and puts the ears at the place of the camera.
    *
-   * @param {Eye} eye
+   * @param {Pick<Eye, "eye" | "ahead">} eye the player's, or a camera of the map
    * @param {number} away
    * @param {Sight} sight
    * @param {boolean} isUnder whether the eyes are in a liquid

@@ -18,13 +18,16 @@ pub(crate) const PLAYER: f64 = 16.0;
 /// The middle of the crate along X and Y: its faces are a unit from both walls.
 pub(crate) const CRATE_AT: f64 = HALF as f64 - 1.0 - CRATE / 2.0;
 
-/// Writes the map of the hall, and returns its path.
-fn write_map(name: &str) -> PathBuf {
+/// Writes the map of the hall, with a camera for the end of a round in its upper corner, and returns its path.
+pub(crate) fn write_map(name: &str) -> PathBuf {
     let (inner, outer) = (HALF, HALF + 16);
     let spawn = |origin: &str| {
         MapBuilder::default().entity(&[("classname", "info_player_start"), ("origin", origin)])
     };
+    let camera =
+        [("classname", "info_intermission"), ("origin", "-300 -300 200"), ("mangle", "20 45 0")];
     let hall = spawn("-200 -200 25")
+        .entity(&camera)
         .entity(&[("classname", "info_player_start"), ("origin", "200 -200 25")])
         .block([-outer, -outer, -16], [outer, outer, 0])
         .block([inner, -outer, 0], [outer, outer, 256])

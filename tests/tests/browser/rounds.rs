@@ -9,7 +9,7 @@ use tests::harness::own_map;
 
 use crate::chromium::{Chromium, installed};
 use crate::visitors::overlaps;
-use crate::{ANY_PORT, ends, page_of, serve};
+use crate::{ANY_PORT, ends, hall, page_of, serve};
 
 const WARM_UP: Duration = Duration::from_secs(15);
 const ROUND: Duration = Duration::from_secs(20);
@@ -37,7 +37,8 @@ fn seconds(browser: &mut Chromium, before: &str) -> Vec<u64> {
 #[test]
 fn a_round_has_a_warm_up_a_clock_a_result_and_a_next_map_on_a_desktop_and_a_phone() {
     let Some(program) = installed() else { return };
-    let maps = ["arena.obsp", "warren.obsp"].map(|map| own_map(map).to_string_lossy().into_owned());
+    let maps = [hall::write_map("rounds"), own_map("warren.obsp")];
+    let maps = maps.map(|map| map.to_string_lossy().into_owned());
     let running = serve(&Options {
         listen: vec![ANY_PORT],
         pages: PageOptions::at(ANY_PORT),
@@ -74,6 +75,10 @@ fn a_round_has_a_warm_up_a_clock_a_result_and_a_next_map_on_a_desktop_and_a_phon
     }
     for (size, name, page) in &mut pages {
         page.wait_for("!document.querySelector('#centre').hidden");
+        // Players see through the camera of the map, and their own figures with it.
+        page.wait_for(
+            "arena.view.seenFrom.join() === '-300,-300,200' && arena.play.hidden === null",
+        );
         let said = page.evaluate("document.querySelector('#centre').innerText");
         page.keep_picture(&format!("round-result-{size}"));
         let said = said.as_str().unwrap();
@@ -93,6 +98,7 @@ fn a_round_has_a_warm_up_a_clock_a_result_and_a_next_map_on_a_desktop_and_a_phon
     for (size, _, page) in &mut pages {
         page.wait_for("document.querySelector('h1').textContent === 'warren'");
         page.wait_for("document.querySelector('#centre').hidden && arena.play.player.isThere");
+        assert_ne!(page.evaluate("arena.view.seenFrom.join()"), "-300,-300,200", "{size}");
         // The clock of the next round runs.
         page.wait_for("/^0:/.test(document.querySelector('#clock').textContent)");
         let (warm_up, round) = (seconds(page, "Warm-up "), seconds(page, ""));

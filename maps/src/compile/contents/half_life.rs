@@ -5,7 +5,7 @@
 //! `skip…`, `content…`) decides. Without such a face the strongest face decides, so a brush with
 //! one face of stone is stone.
 
-use super::{CURRENT, LiquidKind, ORIGIN, Owner, Reason, Role, SourceFace, Verdict, names};
+use super::{Flow, LiquidKind, ORIGIN, Owner, Reason, Role, SourceFace, Verdict, names};
 
 const RAYS_ONLY: Reason = "in Half-Life the brush stops rays but no players; no brush of this world can do that, so it is \
      left out";
@@ -29,6 +29,10 @@ const WATER: Role = Role::Liquid(LiquidKind::Water);
 const SLIME: Role = Role::Liquid(LiquidKind::Slime);
 const LAVA: Role = Role::Liquid(LiquidKind::Lava);
 
+const fn current(flow: Flow) -> Role {
+    Role::Current(LiquidKind::Water, flow)
+}
+
 /// Beginnings of names, the longer before the shorter, and their meanings.
 const TABLE: &[(&str, Strength, Role, Option<Reason>)] = &[
     ("contentsolid", Strength::Settled, Role::Solid, None),
@@ -42,7 +46,12 @@ const TABLE: &[(&str, Strength, Role, Option<Reason>)] = &[
     ("noclip", Strength::Settled, Role::Passable, Some(RAYS_ONLY)),
     ("origin", Strength::Special, Role::Origin, Some(ORIGIN)),
     ("boundingbox", Strength::Special, Role::Removed, Some(ORIGIN)),
-    ("!cur_", Strength::Special, WATER, Some(CURRENT)),
+    ("!cur_0", Strength::Special, current(Flow::EAST), None),
+    ("!cur_90", Strength::Special, current(Flow::NORTH), None),
+    ("!cur_180", Strength::Special, current(Flow::WEST), None),
+    ("!cur_270", Strength::Special, current(Flow::SOUTH), None),
+    ("!cur_up", Strength::Special, current(Flow::UP), None),
+    ("!cur_dwn", Strength::Special, current(Flow::DOWN), None),
     ("!lava", Strength::Special, LAVA, None),
     ("*lava", Strength::Special, LAVA, None),
     ("!slime", Strength::Special, SLIME, None),

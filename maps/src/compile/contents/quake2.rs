@@ -6,8 +6,8 @@
 //! that has contents decides; faces with the flags *hint* or *skip* have none.
 
 use super::{
-    BOTS, CURRENT, LADDER, LiquidKind, ORIGIN, Owner, PORTAL, Reason, Role, SLICK, SourceFace,
-    Verdict, folded,
+    BOTS, CURRENT, Flow, LADDER, LiquidKind, ORIGIN, Owner, PORTAL, Reason, Role, SLICK,
+    SourceFace, Verdict, folded,
 };
 use crate::compile::source::map::{Flags, SourceEntity};
 
@@ -24,6 +24,9 @@ const MONSTERCLIP: u32 = 1 << 17;
 const ORIGIN_BRUSH: u32 = 1 << 24;
 const LADDERS: u32 = 1 << 29;
 
+/// The lowest of the six flags of currents.
+const FIRST_CURRENT: u32 = 18;
+
 const LIQUIDS: u32 = LAVA | SLIME | WATER;
 
 /// Flags of contents that make a brush something other than solid. A brush with none of them is
@@ -39,12 +42,12 @@ const SURFACE_SKIP: u32 = 1 << 9;
 const UNSUPPORTED: &[(u32, &str, Reason)] = &[
     (AREAPORTAL, "contents flag areaportal", PORTAL),
     (MONSTERCLIP, "contents flag monsterclip", BOTS),
-    (1 << 18, "contents flag current_0", CURRENT),
-    (1 << 19, "contents flag current_90", CURRENT),
-    (1 << 20, "contents flag current_180", CURRENT),
-    (1 << 21, "contents flag current_270", CURRENT),
-    (1 << 22, "contents flag current_up", CURRENT),
-    (1 << 23, "contents flag current_dn", CURRENT),
+    (1 << FIRST_CURRENT, "contents flag current_0", CURRENT),
+    (1 << (FIRST_CURRENT + 1), "contents flag current_90", CURRENT),
+    (1 << (FIRST_CURRENT + 2), "contents flag current_180", CURRENT),
+    (1 << (FIRST_CURRENT + 3), "contents flag current_270", CURRENT),
+    (1 << (FIRST_CURRENT + 4), "contents flag current_up", CURRENT),
+    (1 << (FIRST_CURRENT + 5), "contents flag current_dn", CURRENT),
     (ORIGIN_BRUSH, "contents flag origin", ORIGIN),
     (LADDERS, "contents flag ladder", LADDER),
 ];
@@ -88,10 +91,12 @@ pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
         }
     }
     let Some(contents) = decisive else { return Verdict { role: Role::Passable, unsupported } };
-    let role = role(contents);
+    let role = with_current(role(contents), contents);
     let known = UNSUPPORTED.iter().filter(|&&(flag, ..)| contents & flag != 0);
     // A brush that clips both players and monsters stops both in this world, so nothing is missing.
     let known = known.filter(|&&(flag, ..)| flag != MONSTERCLIP || role == Role::Passable);
+    let flows = matches!(role, Role::Current(..));
+    let known = known.filter(|&&(.., reason)| reason != CURRENT || !flows);
     unsupported.extend(known.map(|&(_, name, reason)| (name.to_owned(), reason)));
     Verdict { role, unsupported }
 }
@@ -113,6 +118,14 @@ fn role(contents: u32) -> Role {
         Role::Liquid(LiquidKind::Water)
     } else {
         Role::Passable
+    }
+}
+
+/// The role of a liquid that has flags of currents.
+fn with_current(role: Role, contents: u32) -> Role {
+    match (role, Flow::of_bits(contents >> FIRST_CURRENT)) {
+        (Role::Liquid(kind), Some(flow)) => Role::Current(kind, flow),
+        _ => role,
     }
 }
 

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::*;
 use crate::compile::source::map::{Flags, Texture};
-use Contents::{Clip, Entity, Liquid, Origin, Passable, Solid};
+use Contents::{Clip, Current, Entity, Liquid, Origin, Passable, Solid};
 use GameForm::{HalfLife, Quake, Quake2, Quake3};
 
 const WATER: Contents = Liquid(LiquidKind::Water);
@@ -192,6 +192,16 @@ fn quake_2_goes_by_flags() {
         let found = classify(Quake2, "worldspawn", &vec![flagged(contents, surface); 6]).0;
         assert_eq!(found, expected, "{contents:#x} {surface:#x}");
     }
+    // A liquid flows in each direction of its flags, and nothing is missing then.
+    let angles = |contents: u32| match classify(Quake2, "worldspawn", &[flagged(contents, 0)]) {
+        (Current(kind, flow), missing) if missing.is_empty() => (kind, flow.angles().collect()),
+        other => panic!("{contents:#x}: {other:?}"),
+    };
+    for (bit, angle) in (18..24).zip(["0", "90", "180", "270", "-1", "-2"]) {
+        assert_eq!(angles(1 << bit | 0x20), (LiquidKind::Water, vec![angle]));
+    }
+    assert_eq!(angles(0x14_0030), (LiquidKind::Slime, vec!["0", "180"]));
+    assert_eq!(angles(0x48_0028), (LiquidKind::Lava, vec!["90", "-1"]));
     let slick = classify(Quake2, "worldspawn", &[flagged(0, 2)]);
     assert_eq!(slick, (Solid, vec!["surface flag slick".to_owned()]));
     // The first face that has contents decides.
@@ -250,7 +260,13 @@ fn half_life_goes_by_how_names_begin() {
         &[
             ("!water", WATER, false),
             ("!lavabubble", LAVA, false),
-            ("!cur_90", WATER, true),
+            ("!cur_0", Current(LiquidKind::Water, Flow::EAST), false),
+            ("!cur_90", Current(LiquidKind::Water, Flow::NORTH), false),
+            ("!cur_180", Current(LiquidKind::Water, Flow::WEST), false),
+            ("!cur_270", Current(LiquidKind::Water, Flow::SOUTH), false),
+            ("!cur_up", Current(LiquidKind::Water, Flow::UP), false),
+            ("!cur_dwn2", Current(LiquidKind::Water, Flow::DOWN), false),
+            ("!cur", WATER, false),
             ("*slime", SLIME, false),
             ("!slime1", SLIME, false),
             ("*lava", LAVA, false),

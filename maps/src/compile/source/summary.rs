@@ -51,15 +51,16 @@ impl Source {
             summary.entity_lines.push(entity.line);
             for brush in &entity.brushes {
                 let (contents, unsupported) = contents(form.form, entity, brush);
-                if let Contents::Liquid(kind) = contents {
+                if let Contents::Liquid(kind) | Contents::Current(kind, _) = contents {
                     *summary.liquids.entry(kind).or_default() += 1;
                 }
                 *match contents {
                     Contents::Solid => &mut summary.solid,
                     Contents::Clip => &mut summary.clip,
-                    Contents::Liquid(_) | Contents::Passable | Contents::Origin => {
-                        &mut summary.passable
-                    }
+                    Contents::Liquid(_)
+                    | Contents::Current(..)
+                    | Contents::Passable
+                    | Contents::Origin => &mut summary.passable,
                     Contents::Entity => &mut summary.of_entities,
                 } += 1;
                 Unsupported::count(&mut summary.unsupported, unsupported);

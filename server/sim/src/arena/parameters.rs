@@ -104,9 +104,11 @@ const GAPS: f64 = 4.0;
 impl MovementParameters {
     /// The distance in units, from the position at the start of a tick of `seconds`, within which a
     /// player can meet something during the tick. `velocity` is the player's velocity at the start
-    /// of the tick. The distance includes a step up and down.
-    pub(crate) fn reach(&self, velocity: Vec3, seconds: f64) -> f64 {
-        let speed = f64::from(velocity.length()) + self.run_speed + self.jump_speed + FASTER;
+    /// of the tick, and `flow` bounds the speed of currents. The distance includes a step up and
+    /// down.
+    pub(crate) fn reach(&self, velocity: Vec3, flow: f64, seconds: f64) -> f64 {
+        let own = self.run_speed + self.jump_speed + FASTER;
+        let speed = f64::from(velocity.length()) + flow + own;
         speed * seconds + 2.0 * self.step_height + GAPS
     }
 
@@ -169,10 +171,10 @@ mod tests {
     #[test]
     fn the_reach_of_a_tick_has_the_step_in_it() {
         let default = MovementParameters::default();
-        assert_eq!(default.reach(Vec3::ZERO, 1.0 / 16.0), 77.5);
-        assert_eq!(default.reach(Vec3::X * 60.0, 1.0 / 16.0), 81.25);
+        assert_eq!(default.reach(Vec3::ZERO, 0.0, 1.0 / 16.0), 77.5);
+        assert_eq!(default.reach(Vec3::X * 30.0, 30.0, 1.0 / 16.0), 81.25);
         let high = MovementParameters { step_height: 64.0, ..default };
-        assert_eq!(high.reach(Vec3::ZERO, 1.0 / 16.0), 77.5 + 2.0 * (64.0 - 18.0));
+        assert_eq!(high.reach(Vec3::ZERO, 0.0, 1.0 / 16.0), 77.5 + 2.0 * (64.0 - 18.0));
     }
 
     #[test]

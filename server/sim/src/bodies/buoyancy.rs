@@ -8,6 +8,7 @@ use crate::bodies::dynamics::{Buoyancy, Displaced, Floating, density};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::mobility::Mobility;
 use crate::bodies::sleep;
+use crate::collision::currents::Currents;
 use crate::collision::shape::{Shape, Shapes};
 use crate::collision::submersion::Submersion;
 
@@ -20,15 +21,20 @@ const WAY_SHARE: f64 = 0.25;
 const MAX_PLACES: u32 = 8;
 
 /// Sets the buoyancy of all bodies for a tick of `seconds`.
-pub(crate) fn set(map: &Map, shapes: &Shapes, entities: &mut Entities, seconds: f64) {
+pub(crate) fn set(
+    (map, currents): (&Map, &Currents),
+    shapes: &Shapes,
+    entities: &mut Entities,
+    seconds: f64,
+) {
     if map.liquids().is_empty() {
         return;
     }
     for entity in entities.iter_mut() {
         let floats = entity.mobility() == Mobility::Dynamic && entity.has_dynamics();
         let speed = floats.then(|| sleep::surface_speed(entity, shapes));
-        entity.record.buoyancy =
-            speed.and_then(|speed| of(map, &shapes[entity.shape], entity, speed, seconds));
+        entity.record.buoyancy = speed
+            .and_then(|speed| of((map, currents), &shapes[entity.shape], entity, speed, seconds));
     }
 }
 
@@ -41,7 +47,13 @@ pub(crate) fn reset(map: &Map, entities: &mut Entities) {
 }
 
 /// The buoyancy of a body whose surface moves at `speed`; `None` for a body in no liquid.
-fn of(map: &Map, shape: &Shape, entity: &Entity, speed: f64, seconds: f64) -> Option<Buoyancy> {
+fn of(
+    (map, currents): (&Map, &Currents),
+    shape: &Shape,
+    entity: &Entity,
+    speed: f64,
+    seconds: f64,
+) -> Option<Buoyancy> {
     let seconds = seconds * f64::from(entity.record.pace.ticks());
     let placement = entity.placement()?;
     let way = speed * seconds;
@@ -68,6 +80,8 @@ fn of(map: &Map, shape: &Shape, entity: &Entity, speed: f64, seconds: f64) -> Op
     if displaced.mass <= 0.0 {
         return None;
     }
+    // The flow is that in the middle of what is below the surface.
+    let flow = currents.at(placement.pose().position + displaced.moment / displaced.mass);
     let rotation = placement.pose().rotation();
     let body = Floating {
         gravity: shape.gravity,
@@ -76,6 +90,7 @@ fn of(map: &Map, shape: &Shape, entity: &Entity, speed: f64, seconds: f64) -> Op
         inverse_inertia: entity.inverse_inertia(shape, rotation),
         radius: shape.radius,
         velocity: entity.velocity,
+        flow,
         angular: entity.angular,
         seconds,
     };

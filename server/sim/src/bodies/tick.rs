@@ -10,6 +10,7 @@ use crate::bodies::overload;
 use crate::bodies::rounds::{Outcome, Rounds, Strike};
 use crate::bodies::sleep;
 use crate::bodies::solver;
+use crate::collision::currents::Currents;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
 use crate::threads::Threads;
@@ -22,7 +23,7 @@ const MIN_GATHERED: u64 = 100;
 /// of this one. Returns the slots of bodies that already overlapped something before they moved,
 /// and the impulses by which the guard stopped bodies.
 pub(crate) fn step(
-    map: &obsp::Map,
+    (map, currents): (&obsp::Map, &Currents),
     shapes: &Shapes,
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,
@@ -32,7 +33,7 @@ pub(crate) fn step(
     let is_small = context.counters.bodies_cost < MIN_GATHERED;
     let threads = if is_small { Threads::default() } else { context.threads };
     let slowed = driven::begin_tick(entities, pairs);
-    let moved = threads.gathered(|| phases(map, shapes, entities, pairs, context));
+    let moved = threads.gathered(|| phases((map, currents), shapes, entities, pairs, context));
     driven::end_tick(entities, slowed);
     buoyancy::reset(map, entities);
     overload::reset_paces(entities, shapes);
@@ -41,7 +42,7 @@ pub(crate) fn step(
 
 /// The phases of [`step`], after each body has its pace.
 fn phases(
-    map: &obsp::Map,
+    (map, currents): (&obsp::Map, &Currents),
     shapes: &Shapes,
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,
@@ -51,9 +52,9 @@ fn phases(
     let before = contact::search(map, shapes, entities, pairs, context);
     // 2. Wake: a moving body wakes what it touches, and what it has left.
     sleep::wake_for_tick(map, shapes, entities, pairs, &before, context);
-    // 3. Buoyancy: how liquids lift and brake what is in them. Islands: who touches whom, who is
+    // 3. Buoyancy: how liquids lift, brake and carry what is in them. Islands: who touches whom, who is
     // supported, and whom a kinematic body drives.
-    buoyancy::set(map, shapes, entities, context.seconds);
+    buoyancy::set((map, currents), shapes, entities, context.seconds);
     let mut islands = Islands::new(entities, pairs);
     // 4. Sub-steps, and 5. projection: velocities, impulses, and where each body is to go.
     let proposals = solver::solve(entities, shapes, pairs, context);

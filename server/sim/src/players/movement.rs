@@ -84,6 +84,8 @@ pub(crate) trait Surroundings {
     fn rise(&self) -> f32;
     /// How deep the box of `posture` at `position` is in a liquid; `None` on land.
     fn depth(&self, posture: Posture, position: Vec3) -> Option<Depth>;
+    /// The velocity of the liquid at the feet of the box of `posture`, if they are in one.
+    fn current(&self, posture: Posture, position: Vec3) -> DVec3;
     /// Whether the box of `posture` at `position` is in a ladder.
     fn is_on_ladder(&self, posture: Posture, position: Vec3) -> bool;
     /// Height of the eyes above the lowest point of the box of `posture`.
@@ -151,7 +153,11 @@ pub(crate) fn step(
     // Ground does not carry a swimmer or a climber.
     motion.walker.grounded &= matches!(water, Water::Walks(_)) && !climbs;
     jump(&mut motion, command, drift.z, parameters);
-    // On moving ground the player walks relative to the ground.
+    let flows = !climbs && !matches!(water, Water::Walks(None) | Water::Hops);
+    let at = (motion.walker.posture, motion.position);
+    let drift = if flows { drift + surroundings.current(at.0, at.1) } else { drift };
+    // On moving ground the player walks relative to the ground, and in a current swims or wades
+    // relative to the liquid.
     motion.velocity -= drift;
     if motion.walker.grounded {
         if let Some(Ground { normal, carries: true, .. }) = ground {

@@ -137,7 +137,7 @@ impl Predictor {
         let mut context = StepContext::default();
         let mut encounters = Encounters::default();
         let parameters = movement.get(motion.walker.movement);
-        let reach = parameters.reach(motion.velocity, seconds);
+        let reach = parameters.reach(motion.velocity, self.arena.currents.fastest(), seconds);
         let known = (&*others, own, spins);
         let crowd = KnownBodies::new(self, known, (&motion, layers), (seconds, reach));
         let memory = PlaneCache::new(&mut context);

@@ -39,7 +39,7 @@ impl Submersion {
         }
         let lowest = position.as_dvec3() - DVec3::Z * half_height;
         let eyes = eye_height(half_height);
-        let kind = map.liquid_at(lowest + DVec3::Z * FEET)?;
+        let kind = map.liquid_at(feet(half_height, position))?;
         let is_in = |height: f64| map.liquid_at(lowest + DVec3::Z * height).is_some();
         let depth = match () {
             () if !is_in(eyes * 0.5) => Depth::Feet,
@@ -53,6 +53,13 @@ impl Submersion {
     pub fn swims(self) -> bool {
         self.depth >= Depth::Waist
     }
+}
+
+/// The point of a box with this half height at `position` that decides in which liquid the player
+/// is, and in which current.
+#[inline]
+pub(crate) fn feet(half_height: f64, position: Vec3) -> DVec3 {
+    position.as_dvec3() - DVec3::Z * half_height + DVec3::Z * FEET
 }
 
 /// Height of the eyes above the lowest point of a box with this half height, in units.

@@ -24,7 +24,7 @@ use crate::players::agent::{
 use crate::players::driver::{Carry, Driver, Push};
 use crate::players::movement;
 use crate::players::movement::{Encounters, PlayerMotion, Surroundings};
-use crate::players::submersion::{Depth, Submersion, eye_height};
+use crate::players::submersion::{Depth, Submersion, eye_height, feet};
 use crate::state::Posture;
 
 /// Mass of a player in a shove, in kilograms: about the mass of a crate.
@@ -88,6 +88,11 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
     fn depth(&self, posture: Posture, position: Vec3) -> Option<Depth> {
         let half_height = self.half_height(posture);
         Submersion::of(&self.arena.map, half_height, position).map(|submersion| submersion.depth)
+    }
+
+    fn current(&self, posture: Posture, position: Vec3) -> DVec3 {
+        let half_height = self.half_height(posture);
+        self.arena.currents.at(feet(half_height, position))
     }
 
     fn is_on_ladder(&self, posture: Posture, position: Vec3) -> bool {
@@ -193,7 +198,7 @@ pub(crate) fn step(
     let mut encounters = Encounters::default();
     let memory = PlaneCache::new(context);
     let parameters = arena.movement_of(&motion.walker);
-    let reach = parameters.reach(motion.velocity, seconds);
+    let reach = parameters.reach(motion.velocity, arena.currents.fastest(), seconds);
     let mut around = PlayerSurroundings::new(
         arena,
         LiveBodies::new(space, entity, before.bounds(), (seconds, reach)),

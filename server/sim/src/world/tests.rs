@@ -6,6 +6,7 @@ use obsp::model::shipped;
 
 mod brush_models;
 mod conveyors;
+mod currents;
 mod dynamics;
 mod emergency;
 mod islands;

@@ -36,6 +36,7 @@ macro_rules! files {
 /// beside it.
 const FILES: &[File] = &files![
     "camera/camera.js",
+    "camera/intermission.js",
     "camera/nearest.js",
     "camera/sight.js",
     "camera/steering.js",

@@ -1,4 +1,5 @@
-//! The effect of liquids on a body: they lift it by the weight of what it displaces, and brake it.
+//! The effect of liquids on a body: they lift it by the weight of what it displaces, and brake its
+//! motion relative to their flow.
 
 use glam::DVec3;
 use obsp::LiquidKind;
@@ -59,7 +60,7 @@ pub(crate) struct Buoyancy {
     pub(crate) damping: [f64; 2],
     /// Whether a part of the body is above the surface, so that it bobs when it is pushed.
     pub(crate) surfaces: bool,
-    /// Whether the body surfaces, and lift and weight are in balance.
+    /// Whether the body surfaces in a liquid that does not flow, and lift and weight are in balance.
     pub(crate) rests: bool,
 }
 
@@ -85,6 +86,8 @@ pub(crate) struct Floating {
     pub(crate) inverse_inertia: glam::DMat3,
     pub(crate) radius: f64,
     pub(crate) velocity: DVec3,
+    /// The velocity of the liquid.
+    pub(crate) flow: DVec3,
     pub(crate) angular: DVec3,
     /// Duration of the motion, in seconds.
     pub(crate) seconds: f64,
@@ -103,25 +106,32 @@ impl Buoyancy {
         let lift = gravity * share;
         let growth = gravity * displaced.growth.max(0.0) * inverse_mass;
         let stiffness = 0.25 * growth * seconds * seconds;
-        let speed = body.velocity.length() + body.angular.length() * body.radius;
+        let velocity = body.velocity - body.flow;
+        let speed = velocity.length() + body.angular.length() * body.radius;
         let is_calm = speed < CALM_TICKS * gravity * seconds;
         let calmed = if is_calm && stiffness > 1.0 { 1.0 - 1.0 / stiffness } else { 0.0 };
         let slower = 1.0 / (1.0 + stiffness * (1.0 + 3.0 * calmed));
         let lost = |speed: DVec3| speed * (calmed / seconds);
-        let linear = DVec3::Z * ((lift + pull) * slower - pull - lost(body.velocity).z);
+        let linear = DVec3::Z * ((lift + pull) * slower - pull - lost(velocity).z);
         let torque = displaced.moment.cross(DVec3::Z * gravity);
         let angular = body.inverse_inertia * torque * slower - lost(body.angular);
-        let radii = body.velocity.length() / body.radius;
+        let radii = velocity.length() / body.radius;
         let drag = |speed: f64| share * (DRAG + FAST_DRAG * speed);
         let unbalanced = (lift + pull).abs().max(angular.length() * body.radius);
+        let damping = [drag(radii), drag(body.angular.length())];
+        // Damping towards the flow is damping towards rest, and this acceleration.
+        let linear = linear + body.flow * damping[0];
+        let is_calm_liquid = body.flow == DVec3::ZERO;
         Self {
             drive: Drive {
                 linear: linear.clamp_length_max(MAX_ACCELERATION),
                 angular: angular.clamp_length_max(MAX_ACCELERATION),
             },
-            damping: [drag(radii), drag(body.angular.length())],
+            damping,
             surfaces: displaced.growth > 0.0,
-            rests: growth > 0.0 && unbalanced <= (REST_SHARE * lift).max(REST_DISTANCE * growth),
+            rests: is_calm_liquid
+                && growth > 0.0
+                && unbalanced <= (REST_SHARE * lift).max(REST_DISTANCE * growth),
         }
     }
 }

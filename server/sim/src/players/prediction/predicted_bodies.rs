@@ -218,10 +218,11 @@ impl PredictedBodies {
     /// Moves all bodies by a tick.
     pub(super) fn move_bodies(&mut self, predictor: &Predictor, seconds: f64) {
         let mut context = StepContext { seconds, ..StepContext::default() };
-        let (map, shapes) = (&predictor.arena.map, &predictor.arena.shapes);
+        let (arena, shapes) = (&predictor.arena, &predictor.arena.shapes);
         let (entities, pairs) = (&mut self.entities, &mut self.pairs);
         // The overlapping bodies that `step` returns are ignored. Their poses are not known
         // exactly, and `step` does not move them. The next snapshot corrects them.
+        let map = (&*arena.map, &arena.currents);
         tick::step(map, shapes, entities, pairs, &mut context);
     }
 

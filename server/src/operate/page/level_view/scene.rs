@@ -1,6 +1,7 @@
 //! `/scene`: the map's visible polygons, the models and the grid, as JSON. `seen` finds the polygons
 //! that can be seen, and `weld` makes them share their corners.
 
+mod intermission;
 #[cfg(test)]
 mod joints;
 mod seen;
@@ -14,6 +15,7 @@ use obsp::{Map, SurfaceTextures};
 use obsp_proto::control::MapHash;
 use serde::Serialize;
 
+use intermission::Intermission;
 use seen::Inside;
 use weld::weld;
 
@@ -36,6 +38,9 @@ struct Scene<'a> {
     grid: Grid,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     liquids: Vec<Liquid>,
+    /// The cameras that the map names for the end of a round.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    intermissions: Vec<Intermission>,
 }
 
 /// A volume of a liquid.
@@ -116,6 +121,7 @@ pub(crate) fn of(map: &Map, textures: Option<&SurfaceTextures>, models: &[Model]
         sizes: &sizes,
         grid: Grid { origin, cell, counts },
         liquids: map.liquids().iter().map(|liquid| liquid_of(map, liquid)).collect(),
+        intermissions: intermission::of(map),
     };
     // Numbers, strings and lists can always be written as JSON.
     serde_json::to_vec(&scene).unwrap_or_default().into()
