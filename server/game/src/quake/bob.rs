@@ -23,7 +23,8 @@ const SLOWER: f64 = 0.75;
 /// Seconds of a step.
 const STEP: f64 = 0.1;
 
-/// The most seconds of a way.
+/// The least and the most seconds of a way.
+const LEAST_SECONDS: f64 = 1.0;
 const MOST_SECONDS: f64 = 600.0;
 
 /// The longest way, in units.
@@ -56,10 +57,9 @@ impl Bob {
     /// `None` if the entity has no model in the match.
     pub(super) fn spawn(world: &mut WorldMut<'_>, entity: &MapEntity) -> Option<Self> {
         let drawn = world.model_of(entity)?;
-        let seconds = keys::positive(entity, "count", SECONDS).clamp(1.0, MOST_SECONDS);
-        let most = (MOST_SPEED * seconds * 2.0 / PI).min(MOST_WAY);
+        let (seconds, length) = swing(entity);
         // In Arcane Dimensions it goes against its direction first.
-        let way = keys::direction(entity) * -length(entity, seconds).min(most);
+        let way = keys::direction(entity) * -length;
         let bounds = keys::bounds(entity);
         let pocket = bounds.union(Aabb { min: bounds.min + way, max: bounds.max + way });
         let body = put(world, drawn.model, (drawn.place, DQuat::IDENTITY), pocket)?;
@@ -97,9 +97,10 @@ impl Bob {
     }
 }
 
-/// The length of the way in Arcane Dimensions: each tenth of a second of the first half adds to the
-/// speed, and each of the second half takes a share of it.
-fn length(entity: &MapEntity, seconds: f64) -> f64 {
+/// The seconds and the length of the way, as in Arcane Dimensions: each tenth of a second of the first
+/// half adds to the speed, and each of the second half takes a share of it.
+fn swing(entity: &MapEntity) -> (f64, f64) {
+    let seconds = keys::positive(entity, "count", SECONDS).clamp(LEAST_SECONDS, MOST_SECONDS);
     let number = |key: &str, usual: f64| keys::positive(entity, key, usual).min(1e6);
     let (mut gained, faster) = (number("height", HEIGHT), number("waitmin", FASTER));
     let slower = number("waitmin2", SLOWER);
@@ -115,7 +116,8 @@ fn length(entity: &MapEntity, seconds: f64) -> f64 {
         speed = speed.min(1e6);
         length += speed * STEP;
     }
-    length
+    // A pendulum is fastest in the middle, by half of pi.
+    (seconds, length.min(MOST_SPEED * seconds * 2.0 / PI).min(MOST_WAY))
 }
 
 #[cfg(test)]
@@ -164,10 +166,17 @@ mod tests {
 
     #[test]
     fn its_keys_say_the_way() {
-        let at = |keys: &[(&str, &str)], seconds: f64| length(&entity(keys), seconds);
-        assert!((at(&[], 2.0) - USUAL).abs() < 1e-6, "{} for {USUAL}", at(&[], 2.0));
-        assert!((at(&[("height", "16")], 2.0) - 2.0 * USUAL).abs() < 1e-6);
-        assert!(at(&[("waitmin", "1.2")], 2.0) > USUAL && at(&[("waitmin2", "0.5")], 2.0) < USUAL);
+        let length = |keys: &[(&str, &str)]| swing(&entity(keys)).1;
+        assert!((length(&[]) - USUAL).abs() < 1e-6, "{} for {USUAL}", length(&[]));
+        assert!((length(&[("height", "16")]) - 2.0 * USUAL).abs() < 1e-6);
+        assert!(length(&[("waitmin", "1.2")]) > USUAL && length(&[("waitmin2", "0.5")]) < USUAL);
+        for (count, seconds) in [("0.9", 1.0), ("1.1", 1.1), ("599", 599.0), ("601", 600.0)] {
+            assert_eq!(swing(&entity(&[("count", count)])).0, seconds);
+        }
+        // With 305 it goes 2,541 units in 2 s, and with one more it would be too fast.
+        assert!((length(&[("height", "305")]) - 305.0 / 8.0 * USUAL).abs() < 1e-3);
+        assert_eq!(length(&[("height", "306")]), 2000.0 * 4.0 / PI);
+        assert_eq!(length(&[("height", "30"), ("count", "30")]), 4096.0);
         for odd in ["1e300", "nan", "-4"] {
             let keys = ["height", "waitmin", "waitmin2", "count", "delay"].map(|key| (key, odd));
             let mut hall = plate(&[&keys[..], &[("angle", "90")]].concat());
