@@ -13,11 +13,14 @@ mod impact;
 mod in_part;
 mod retry;
 
+use glam::DQuat;
+
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{KnownPairs, Pair, PairIndex};
-use crate::bodies::entities::{Entities, Stopped};
+use crate::bodies::entities::{Entities, Entity, Stopped};
 use crate::bodies::guard::{Advance, Proposal, Space};
 use crate::bodies::islands::Islands;
+use crate::bodies::mobility::Mobility;
 use crate::bodies::sleep;
 use crate::bodies::slots::flags_by_slot;
 use crate::collision::pose::Pose;
@@ -118,7 +121,14 @@ impl<'a> Rounds<'a> {
                 self.outcome.overlapping.push(advance.slot);
                 continue;
             };
+            let stopped_at = placement.pose().orientation;
             self.entities.commit(advance.slot, placement);
+            if advance.seconds_left > 0.0
+                && let Ok(at) = proposals.binary_search_by_key(&advance.slot, |p| p.slot)
+            {
+                let target = proposals[at].target.orientation;
+                self.keep_momentum(advance.slot, [target, stopped_at]);
+            }
             if let Some(entity) = self.entities.get_mut(advance.slot) {
                 entity.record.moved += advance.travel;
             }
@@ -164,6 +174,19 @@ impl<'a> Rounds<'a> {
         }
     }
 
+    /// Gives a body in flight the angular velocity that it has in another orientation. Nothing turns
+    /// a body in flight, so it keeps its angular momentum.
+    fn keep_momentum(&mut self, slot: u16, orientations: [DQuat; 2]) {
+        if self.islands.is_supported(slot) {
+            return;
+        }
+        let Some(entity) = self.entities.get_mut(slot) else { return };
+        if entity.mobility() == Mobility::Dynamic && !entity.dynamics.locked().any_rotation() {
+            let top = &entity.mass(&self.shapes[entity.shape]).top;
+            entity.angular = top.turned(entity.angular, orientations);
+        }
+    }
+
     /// Moves bodies that were stopped for the rest of their tick, at their present velocity. From
     /// the start and the target, `part` selects the part of the motion that is tried.
     fn advance_remainders(
@@ -185,6 +208,12 @@ impl<'a> Rounds<'a> {
             Some(Proposal { slot, target: part(start, target), seconds })
         };
         let proposals: Vec<Proposal> = stopped.iter().filter_map(proposal).collect();
+        for Proposal { slot, target, .. } in &proposals {
+            if let Some(start) = self.entities.get(*slot).and_then(Entity::placement) {
+                let start = start.pose().orientation;
+                self.keep_momentum(*slot, [start, target.orientation]);
+            }
+        }
         self.advance(&proposals)
     }
 }

@@ -64,8 +64,8 @@ const SUB_STEPS: u32 = 10;
 /// because there is no stack to carry.
 const SUB_STEPS_ALONE: u32 = 3;
 
-/// Islands with no more sub-steps than this in a tick of 1/60 s solve their impacts repeatedly. At
-/// full pace such islands have up to five bodies.
+/// Islands with no more sub-steps than this in a tick of 1/60 s solve their impacts repeatedly, and
+/// the landings of bodies that a kinematic body carries. At full pace such islands have up to five bodies.
 const REPEATED_SUB_STEPS: u32 = 7;
 
 /// The numbers of sub-steps above are for a tick of this length, in seconds, or a shorter one. A
@@ -228,9 +228,14 @@ fn divide(
             Pace::Double => 2 * steps,
         };
         let repeats_impacts = count <= REPEATED_SUB_STEPS;
+        let is_carried = || {
+            let mut bodies = touching.iter().flat_map(|&(_, pair)| indices.of(&pairs[pair]));
+            bodies.any(|body| indices.is_moving_kinematic(body, entities))
+        };
+        let repeats_landings = repeats_impacts && is_carried();
         let count = count * repeats(seconds);
         let seconds = seconds * f64::from(pace.ticks());
-        let steps = SubSteps { count, seconds, repeats_impacts };
+        let steps = SubSteps { count, seconds, repeats_impacts, repeats_landings };
         let position = |body: usize| {
             let placement = entities.get(indices.slots[body]).and_then(Entity::placement);
             placement.map_or(DVec3::ZERO, |placement| placement.pose().position)
@@ -290,6 +295,14 @@ impl BodyIndices {
             by_slot[usize::from(slot)] = index;
         }
         Self { by_slot, slots, movable_end }
+    }
+
+    /// Whether a body is a kinematic one that moves.
+    fn is_moving_kinematic(&self, body: usize, entities: &Entities) -> bool {
+        body >= self.movable_end
+            && entities
+                .get(self.slots[body])
+                .is_some_and(|entity| [entity.velocity, entity.angular] != [DVec3::ZERO; 2])
     }
 
     /// The kinematic bodies of some pairs, each once and ascending.

@@ -35,6 +35,13 @@ impl Top {
         self.moments.is_some()
     }
 
+    /// The angular velocity after the body has turned between two orientations without a torque.
+    pub(crate) fn turned(&self, angular: DVec3, [from, to]: [DQuat; 2]) -> DVec3 {
+        let Some([inertia, inverse]) = self.moments else { return angular };
+        let momentum = from * (inertia * (from.inverse() * angular));
+        to * (inverse * (to.inverse() * momentum))
+    }
+
     /// Orientation and angular velocity, in radians per second and world axes, after `seconds`
     /// without a torque. The integration is by the midpoint rule: in each step the body turns by
     /// the angular velocity that it has halfway.
@@ -82,6 +89,8 @@ mod tests {
             let momentum = at * (inertia * (at.inverse() * angular));
             let drift = (momentum - inertia * start).length() / (inertia * start).length();
             assert!(drift < 1e-9, "seed {seed}: {drift}");
+            let carried = top.turned(start, [DQuat::IDENTITY, at]);
+            assert!((carried - angular).length() < 1e-9 * angular.length(), "seed {seed}");
             let energy = angular.dot(momentum) / start.dot(inertia * start);
             assert!((energy - 1.0).abs() < 1e-3, "seed {seed}: {energy}");
         }

@@ -1,22 +1,30 @@
-//! The place at which impulses act on two bodies that meet fast.
+//! The place at which impulses act on two bodies that meet fast, and the inertia that they turn.
 //!
 //! The two points of a contact are apart until the bodies meet, and slip past each other while the
 //! bodies touch. At a thousand units per second they slip by many units. If the impulses on the two
 //! bodies acted at different places, they would turn the pair of bodies as a whole. So both act at
 //! the middle of the two points, wherever the points are at each sub-step.
+//!
+//! The same meeting may turn a body by a large part of a radian before it ends. So impulses turn the
+//! body with the inertia that it has about the world's axes at each sub-step.
 
 use arrayvec::ArrayVec;
+use glam::Vec3;
 
 use super::body::Bodies;
 use super::constraint::{ConstraintPoint, ContactConstraint};
-use super::lanes::{Lanes, Vec3Lanes};
+use super::lanes::{LANES, Lanes, SymmetricLanes, Vec3Lanes};
 use super::restitution::meets;
 use crate::bodies::contact::MAX_POINTS;
 use crate::collision::distances::REST_GAP;
 
-/// For each point of a constraint and each of its two bodies: the vector from the body's centre to
-/// the point on that body, when the tick began.
-pub(super) type Anchors = ArrayVec<[Vec3Lanes; 2], MAX_POINTS>;
+/// The arms and inertias of a constraint when the tick began.
+pub(super) struct Arms {
+    /// For each point and each of the two bodies: the vector from the body's centre to the point on
+    /// that body. Empty if impulses act where the points were when the tick began.
+    anchors: ArrayVec<[Vec3Lanes; 2], MAX_POINTS>,
+    inverse_inertias: [SymmetricLanes; 2],
+}
 
 /// The lanes whose bodies both move and meet at any of their points. Lanes may belong to different
 /// islands, so each is decided by its own points.
@@ -27,22 +35,32 @@ fn lanes_that_meet(constraint: &ContactConstraint, points: &[ConstraintPoint]) -
     meet & moves.simd_gt(Lanes::ZERO)
 }
 
-/// The anchors of a constraint's points, if their impulses are to act at the middle. Empty if one
-/// of its bodies stands still: such a body cannot be turned.
-pub(super) fn anchors(constraint: &ContactConstraint, points: &[ConstraintPoint]) -> Anchors {
+/// The arms of a constraint's points. They have no anchors if one of its bodies stands still: such a
+/// body cannot be turned.
+pub(super) fn arms(constraint: &ContactConstraint, points: &[ConstraintPoint]) -> Arms {
     let points = &points[constraint.points.clone()];
-    points.iter().filter(|_| constraint.is_mutual).map(|point| point.anchors).collect()
+    Arms {
+        anchors: points
+            .iter()
+            .filter(|_| constraint.is_mutual)
+            .map(|point| point.anchors)
+            .collect(),
+        inverse_inertias: constraint.inverse_inertias,
+    }
 }
 
 /// Makes the impulses of a constraint act at the middle of its points, where these are now, and
 /// updates its separations. The impulses of this sub-step, which start the next one, act at that
 /// middle as well.
 pub(super) fn act_between(
-    constraint: &ContactConstraint,
+    constraint: &mut ContactConstraint,
     points: &mut [ConstraintPoint],
-    anchors: &Anchors,
+    arms: &Arms,
     bodies: &mut Bodies,
 ) {
+    if arms.anchors.is_empty() {
+        return;
+    }
     let normal = constraint.axes[0];
     let lanes = lanes_that_meet(constraint, points);
     let displacements = [0, 1].map(|k| {
@@ -50,7 +68,16 @@ pub(super) fn act_between(
         let columns = [0, 1, 2].map(|at| Vec3Lanes::from_rows(rows.map(|of| of.columns[at])));
         (Vec3Lanes::from_rows(rows.map(|of| of.shift)), columns)
     });
-    for (point, anchors) in points[constraint.points.clone()].iter_mut().zip(anchors) {
+    let before = constraint.inverse_inertias;
+    for k in 0..2 {
+        let is_free = constraint.bodies[k].map(|body| !bodies.list[body as usize].locked.any());
+        let is_free = Lanes::new(is_free.map(|is| f32::from(u8::from(is)))).simd_gt(Lanes::ZERO);
+        let columns = [0, 1, 2]
+            .map(|at: usize| Vec3Lanes::new([Vec3::AXES[at]; LANES]) + displacements[k].1[at]);
+        constraint.inverse_inertias[k] =
+            arms.inverse_inertias[k].rotated(columns).selected(lanes & is_free, before[k]);
+    }
+    for (point, anchors) in points[constraint.points.clone()].iter_mut().zip(&arms.anchors) {
         let turned = [0, 1].map(|k: usize| {
             let ([x, y, z], columns) = (anchors[k].components(), displacements[k].1);
             columns[0] * x + columns[1] * y + columns[2] * z
@@ -62,7 +89,7 @@ pub(super) fn act_between(
         let half = apart * Lanes::splat(0.5);
         let arms = [anchors[0] + turned[0] + half, anchors[1] + turned[1] - half];
         let arms = [0, 1].map(|k: usize| arms[k].selected(lanes, point.anchors[k]));
-        let changes = constraint.set_arms(point, arms);
+        let changes = constraint.set_arms(point, arms, &before);
         for (own, change) in constraint.bodies.iter().zip(changes) {
             for (body, change) in own.iter().zip(change.to_rows()) {
                 bodies.change_impulses(*body as usize, change);
@@ -73,7 +100,7 @@ pub(super) fn act_between(
 
 #[cfg(test)]
 mod tests {
-    use glam::{DVec3, Vec3};
+    use glam::DVec3;
 
     use super::*;
     use crate::bodies::blocker::Blocker;
@@ -104,8 +131,8 @@ mod tests {
         let points = [point].into_iter().collect();
         let pair = Pair { key, axis, features: Default::default(), gap: 8.0, points };
         let mut points = Vec::new();
-        let constraint = ContactConstraint::new(&bodies, &[([1, 2], &pair)], &mut points);
-        let anchors = anchors(&constraint, &points);
+        let mut constraint = ContactConstraint::new(&bodies, &[([1, 2], &pair)], &mut points);
+        let arms = arms(&constraint, &points);
         let moves = [
             (Vec3::ZERO, Vec3::ZERO),
             (Vec3::new(3.0, -1.0, -5.0), Vec3::new(0.2, 0.1, -0.3)),
@@ -114,7 +141,7 @@ mod tests {
         for (shift, turn) in moves {
             bodies.displace(1, padded(shift), turn);
             bodies.displace(2, padded(-0.5 * shift), -turn);
-            act_between(&constraint, &mut points, &anchors, &mut bodies);
+            act_between(&mut constraint, &mut points, &arms, &mut bodies);
             let [ours, theirs] = [0, 1].map(|k| acts_at(&bodies, k + 1, points[0].anchors[k]));
             assert!((ours - theirs).length() < 1e-4, "{ours} {theirs}");
         }

@@ -19,8 +19,11 @@ use crate::collision::shape::Shapes;
 const PRECESSING_SPIN: f64 = 0.1;
 
 /// A body in contact that spins faster than this, in radians per second, precesses in each
-/// sub-step. The precession of a slower body over the whole tick is applied as an acceleration.
+/// sub-step, from the sub-step on in which an impact gives it this spin. The precession of a slower
+/// body over the whole tick is applied as an acceleration.
 const FAST_SPIN: f64 = 3.0;
+
+const FAST_SPIN_SQUARED: f32 = (FAST_SPIN * FAST_SPIN) as f32;
 
 /// A vector and an unused fourth number, which is zero.
 pub(super) type PaddedVec3 = f32x4;
@@ -77,9 +80,12 @@ pub(super) struct SolverBody {
     delta_rotation: DQuat,
     /// The inertia in the body's own axes; zero for a body that nothing turns.
     inertia: DMat3,
-    /// Whether the body precesses in each sub-step. For other bodies, `acceleration` holds the
-    /// precession.
+    /// Whether the body's angular velocity changes as it turns freely.
     precesses: bool,
+    /// Whether the body precesses in each sub-step. For other bodies, `acceleration` holds the
+    /// precession, which is `precession`.
+    is_fast: bool,
+    precession: PaddedVec3,
     /// Velocities before the impulses of the current sub-step.
     base: Twist,
     /// Change of both velocities by all impulses of the last sub-step.
@@ -117,6 +123,8 @@ impl SolverBody {
         delta_rotation: DQuat::IDENTITY,
         inertia: DMat3::ZERO,
         precesses: false,
+        is_fast: false,
+        precession: PaddedVec3::ZERO,
         base: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
         impulses: Twist { linear: PaddedVec3::ZERO, angular: PaddedVec3::ZERO },
     };
@@ -167,16 +175,14 @@ impl Bodies {
             (entity.gravity(shape), inverse, locked.rotation(entity.angular))
         };
         let drive = if is_ball { Drive::default() } else { entity.drive() };
-        let mut torque = drive.angular;
+        let mut precession = DVec3::ZERO;
         let spin = angular.length_squared();
         // A body with a locked axis keeps its spin about the others.
-        let precesses = mass.top.precesses()
-            && spin > PRECESSING_SPIN * PRECESSING_SPIN
-            && !locked.any_rotation();
+        let precesses = mass.top.precesses() && !locked.any_rotation() && !is_ball;
         let is_fast = spin > FAST_SPIN * FAST_SPIN;
-        if precesses && !is_fast {
+        if precesses && !is_fast && spin > PRECESSING_SPIN * PRECESSING_SPIN {
             let (_, spun) = mass.top.spun(placement.pose().orientation, angular, self.seconds);
-            torque += (spun - angular) / self.seconds;
+            precession = (spun - angular) / self.seconds;
         }
         let [x, y, z] = inverse_inertia.as_mat3().to_cols_array_2d();
         let body = SolverBody {
@@ -189,10 +195,12 @@ impl Bodies {
             locked,
             position: placement.pose().position,
             inertia: if is_ball { DMat3::ZERO } else { mass.inertia },
-            precesses: precesses && is_fast,
+            precesses,
+            is_fast,
+            precession: padded(precession.as_vec3()),
             acceleration: Twist {
                 linear: padded(locked.translation(drive.linear - DVec3::Z * gravity).as_vec3()),
-                angular: padded(torque.as_vec3()),
+                angular: padded((drive.angular + precession).as_vec3()),
             },
             ..SolverBody::FIXED
         };
@@ -310,7 +318,12 @@ impl Bodies {
         let (spin, rotation) =
             (unpadded(limited(angular, max_spin)), self.list[body].delta_rotation);
         self.displace(body, linear * seconds, spin * seconds);
-        if self.list[body].precesses {
+        let known = &mut self.list[body];
+        if known.precesses && !known.is_fast && spin.length_squared() > FAST_SPIN_SQUARED {
+            known.is_fast = true;
+            known.acceleration.angular -= known.precession;
+        }
+        if known.precesses && known.is_fast {
             self.precess(body, rotation);
         }
     }

@@ -28,7 +28,7 @@ pub(super) struct ContactConstraint {
     /// The axes along which the bodies move, if any of them is locked: one for each axis that is
     /// free, and zero for the others.
     pub(super) free: Option<Box<[Vec3Lanes; 2]>>,
-    inverse_inertias: [SymmetricLanes; 2],
+    pub(super) inverse_inertias: [SymmetricLanes; 2],
     /// Velocity of the second surface relative to that of the first, beyond the velocities of the
     /// bodies, if either body is a conveyor. Friction alone heeds it, so only its part along the
     /// surface counts.
@@ -90,17 +90,20 @@ impl Velocities {
 
 impl ContactConstraint {
     /// Makes the impulses at a point act at the ends of `arms`, which begin at the centres of the
-    /// bodies. Returns the change of both angular velocities if the accumulated impulses had acted
-    /// there.
+    /// bodies. `before` are the inverse inertias with which the accumulated impulses acted. Returns
+    /// the change of both angular velocities if these impulses had acted at the new arms.
     pub(super) fn set_arms(
         &self,
         point: &mut ConstraintPoint,
         arms: [Vec3Lanes; 2],
+        before: &[SymmetricLanes; 2],
     ) -> [Vec3Lanes; 2] {
         let [normal, tangent, bitangent] = point.impulses;
         let impulse = self.axes[0] * normal + self.axes[1] * tangent + self.axes[2] * bitangent;
-        let spin =
-            |k: usize| self.inverse_inertias[k] * (arms[k] - point.anchors[k]).cross(impulse);
+        let spin = |k: usize| {
+            self.inverse_inertias[k] * arms[k].cross(impulse)
+                - before[k] * point.anchors[k].cross(impulse)
+        };
         let changes = [-spin(0), spin(1)];
         let exists = point.exists();
         let responses = self.axes.map(|axis| self.response::<true>(axis, &arms));
@@ -212,7 +215,7 @@ impl ContactConstraint {
     ) {
         let rate = Lanes::splat(-1.0 / sub_step);
         let least = match pass {
-            Pass::Push(_) | Pass::Relax => Lanes::splat(-1.0),
+            Pass::Push(_) | Pass::Land | Pass::Relax => Lanes::splat(-1.0),
             Pass::PushOn(_) | Pass::Meet => least_change(&points[self.points.clone()]),
         };
         let mut sum = self.velocities::<BOTH>(velocities);
@@ -230,7 +233,7 @@ impl ContactConstraint {
                         impulse_scale: near & Lanes::splat(softness.impulse_scale as f32),
                     }
                 }
-                Pass::Meet | Pass::Relax => SpeedTarget::rigid(rigid),
+                Pass::Meet | Pass::Land | Pass::Relax => SpeedTarget::rigid(rigid),
             };
             self.solve_normal::<BOTH>(point, &mut sum, &target, least);
             if matches!(pass, Pass::Relax) {
@@ -425,13 +428,13 @@ mod tests {
         for group in groups {
             let mut points = Vec::new();
             let lanes: Vec<_> = group.iter().map(|(bodies, pair)| (*bodies, pair)).collect();
-            let constraint = ContactConstraint::new(&bodies, &lanes, &mut points);
+            let mut constraint = ContactConstraint::new(&bodies, &lanes, &mut points);
             constraint.warm_start(&points, &mut bodies.velocities);
             for pass in &passes {
                 constraint.solve(&mut points, &mut bodies.velocities, 1.0 / 480.0, pass);
             }
             let mut impacts = Impacts::default();
-            impacts.note(0, &constraint, &mut points, &mut bodies);
+            impacts.note(0, &mut constraint, &mut points, &mut bodies);
             impacts.bounce(&[constraint], &mut points, &mut bodies.velocities);
         }
         (0..bodies.list.len()).map(|body| bodies.velocity(body)).collect()

@@ -19,6 +19,8 @@ pub(super) struct SubSteps {
     pub(super) seconds: f64,
     /// Whether impacts are solved repeatedly in each sub-step.
     pub(super) repeats_impacts: bool,
+    /// Whether landings are solved repeatedly in each sub-step.
+    pub(super) repeats_landings: bool,
 }
 
 impl SubSteps {
@@ -26,7 +28,19 @@ impl SubSteps {
     pub(super) fn length(self) -> f64 {
         self.seconds / f64::from(self.count)
     }
+
+    /// Number of additional passes over all points. A lift that changes its speed does so when a tick
+    /// begins, and its riders only within the tick. So they part and land again in each tick. Until
+    /// the points agree, the order of the corners turns a rider, and friction would act on that turn
+    /// as if the rider slipped: it would move it aside.
+    fn landing_passes(self) -> u32 {
+        if self.repeats_landings { LANDING_PASSES } else { 0 }
+    }
 }
+
+/// Number of additional passes per sub-step over the points of a body that a kinematic body carries.
+/// The points of one box agree after about ten passes.
+const LANDING_PASSES: u32 = 10;
 
 /// Pairs that touch, prepared for the solver.
 #[derive(Default)]
@@ -62,9 +76,9 @@ impl Contacts {
         self.points.reserve(self.groups.iter().map(points).sum());
         for group in &self.groups {
             let lanes: ArrayVec<_, LANES> = group.iter().map(|&at| own[at as usize]).collect();
-            let constraint = ContactConstraint::new(bodies, &lanes, &mut self.points);
+            let mut constraint = ContactConstraint::new(bodies, &lanes, &mut self.points);
             let at = self.constraints.len() as u32;
-            self.impacts.note(at, &constraint, &mut self.points, bodies);
+            self.impacts.note(at, &mut constraint, &mut self.points, bodies);
             self.constraints.push(constraint);
         }
     }
@@ -80,6 +94,9 @@ impl Contacts {
     pub(super) fn push(&mut self, bodies: &mut Bodies, steps: SubSteps) {
         let softness = Softness::new(steps.length());
         self.solve(bodies, steps, &Pass::Push(softness));
+        for _ in 0..steps.landing_passes() {
+            self.solve(bodies, steps, &Pass::Push(softness));
+        }
         self.meet(bodies, steps, &Pass::PushOn(softness));
     }
 
@@ -88,8 +105,11 @@ impl Contacts {
         for constraint in &self.constraints {
             constraint.update_separations(&mut self.points, bodies);
         }
-        self.impacts.act_between(&self.constraints, &mut self.points, bodies);
+        self.impacts.act_between(&mut self.constraints, &mut self.points, bodies);
         self.meet(bodies, steps, &Pass::Meet);
+        for _ in 0..steps.landing_passes() {
+            self.solve(bodies, steps, &Pass::Land);
+        }
         self.solve(bodies, steps, &Pass::Relax);
         // Each sub-step applies the impulses of the last one again, and changes them.
         for point in &mut self.points {

@@ -40,7 +40,7 @@ pub(super) struct Division {
     pub(super) places: Vec<Place>,
     /// For each pair of tick and sub-step counts: the index of the last block of whole islands with
     /// these counts.
-    open: Vec<([u32; 2], usize)>,
+    open: Vec<([u32; 3], usize)>,
 }
 
 impl Division {
@@ -63,7 +63,7 @@ impl Division {
         let members = members.iter().map(|&(_, body)| body);
         let pairs = pairs.iter().map(|&(_, pair)| pair);
         if members.len() <= MAX_BLOCK {
-            let key = [u32::from(ticks), steps.count];
+            let key = [u32::from(ticks), steps.count, u32::from(steps.repeats_landings)];
             let entry = self.open.iter().position(|(of, _)| *of == key).unwrap_or_else(|| {
                 self.open.push((key, usize::MAX));
                 self.open.len() - 1
@@ -134,7 +134,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    const STEPS: SubSteps = SubSteps { count: 8, seconds: 1.0 / 60.0, repeats_impacts: false };
+    const STEPS: SubSteps =
+        SubSteps { count: 8, seconds: 1.0 / 60.0, repeats_impacts: false, repeats_landings: false };
 
     /// Chains of bodies: each two neighbours are a pair, and each body is a pair with the world.
     #[test]

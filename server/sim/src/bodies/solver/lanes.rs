@@ -161,6 +161,22 @@ impl SymmetricLanes {
     pub(super) fn new(entries: [[f32; 6]; LANES]) -> Self {
         Self(std::array::from_fn(|k| Lanes::new(entries.map(|entry| entry[k]))))
     }
+
+    /// These matrices after rotations, whose matrices have these columns.
+    pub(super) fn rotated(self, columns: [Vec3Lanes; 3]) -> Self {
+        let [a, b, c] = columns.map(Vec3Lanes::components);
+        let row = |k: usize| Vec3Lanes::from_components([a[k], b[k], c[k]]);
+        let [x, y, z] = [row(0), row(1), row(2)].map(|row| {
+            let [a, b, c] = (self * row).components();
+            columns[0] * a + columns[1] * b + columns[2] * c
+        });
+        Self([x.x, x.y, x.z, y.y, y.z, z.z])
+    }
+
+    /// These matrices in the lanes of a mask, and `others` elsewhere.
+    pub(super) fn selected(self, lanes: Lanes, others: Self) -> Self {
+        Self(std::array::from_fn(|k| lanes.select(self.0[k], others.0[k])))
+    }
 }
 
 impl Mul<Vec3Lanes> for SymmetricLanes {

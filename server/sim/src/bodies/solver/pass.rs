@@ -12,6 +12,8 @@ pub(super) enum Pass {
     /// Keeps bodies from coming nearer than the rest gap, repeated over the points that may take an
     /// impact.
     Meet,
+    /// Keeps bodies from coming nearer than the rest gap.
+    Land,
     /// Relaxes the push and applies friction. One such pass in each sub-step is enough, because
     /// friction is warm started.
     Relax,

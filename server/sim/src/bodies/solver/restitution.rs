@@ -9,7 +9,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::arms::{Anchors, act_between, anchors};
+use super::arms::{Arms, act_between, arms};
 use super::body::{Bodies, Twist};
 use super::constraint::{ConstraintPoint, ContactConstraint};
 use super::contacts::Contacts;
@@ -54,8 +54,8 @@ struct Impact {
     constraint: u32,
     /// The number of the last visit.
     visited: u32,
-    /// Where its points were when the tick began.
-    anchors: Anchors,
+    /// Its arms when the tick began.
+    arms: Arms,
 }
 
 impl Impacts {
@@ -63,14 +63,14 @@ impl Impacts {
     pub(super) fn note(
         &mut self,
         at: u32,
-        constraint: &ContactConstraint,
+        constraint: &mut ContactConstraint,
         points: &mut [ConstraintPoint],
         bodies: &mut Bodies,
     ) {
         if points[constraint.points.clone()].iter().any(|point| meets(point).any()) {
-            let anchors = anchors(constraint, points);
-            act_between(constraint, points, &anchors, bodies);
-            self.constraints.push(Impact { constraint: at, visited: 0, anchors });
+            let arms = arms(constraint, points);
+            act_between(constraint, points, &arms, bodies);
+            self.constraints.push(Impact { constraint: at, visited: 0, arms });
             for body in constraint.bodies.into_iter().flatten() {
                 let count = self.changed.len().max(body as usize + 1);
                 self.changed.resize(count, 0);
@@ -85,12 +85,12 @@ impl Impacts {
     /// Makes impulses act where the points of the constraints are now.
     pub(super) fn act_between(
         &self,
-        constraints: &[ContactConstraint],
+        constraints: &mut [ContactConstraint],
         points: &mut [ConstraintPoint],
         bodies: &mut Bodies,
     ) {
-        for Impact { constraint, anchors, .. } in &self.constraints {
-            act_between(&constraints[*constraint as usize], points, anchors, bodies);
+        for Impact { constraint, arms, .. } in &self.constraints {
+            act_between(&mut constraints[*constraint as usize], points, arms, bodies);
         }
     }
 
