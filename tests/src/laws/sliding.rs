@@ -20,6 +20,9 @@ pub const GAP: f64 = 0.15;
 /// A body whose surface moves no faster than this, in units per second, may be put to sleep.
 const STILL: f64 = 2.0;
 
+/// The share of a spin that is left when its time is taken.
+const LEFT: f64 = 0.05;
+
 /// A random size between these; all orders of magnitude are equally likely.
 pub fn log_between(random: &mut Random, low: f64, high: f64) -> f64 {
     random.between(low.ln(), high.ln()).exp()
@@ -183,11 +186,11 @@ pub fn on_slope(random: &mut Random) -> Case {
 /// floor is not determined by its weight alone. If the pressure is uniform, this distance is the
 /// mean over all points of the footprint. If only the corners carry, as in a manifold of points, it
 /// is the distance of the corners. The law allows any time between these two. Spin also decays by
-/// damping: from ω' = −α − cω the time is ln(1 + cω/α)/c.
+/// damping: from ω' = −α − cω the time is ln((1 + cω/α)/(1 + 0.05·cω/α))/c until 5 % of the spin
+/// are left. The last 5 % take far more than 5 % of the time where damping takes most of the spin.
 ///
-/// The time is measured until 5 % of the spin are left. 5 % of the time are allowed for the solver,
-/// two ticks for the length of a tick, and the time in which friction takes the speed `STILL`,
-/// below which a body may be put to sleep. If 5 % of the friction act without balance for the whole
+/// 5 % of the time are allowed for the solver, two ticks for the length of a tick, and the time in
+/// which friction takes the speed `STILL`, below which a body may be put to sleep. If 5 % of the friction act without balance for the whole
 /// time t, they move the body aside by ½·0.05·µg·t².
 pub fn spins_down(random: &mut Random) -> Case {
     let radius = log_between(random, 0.5, 1000.0);
@@ -207,7 +210,8 @@ pub fn spins_down(random: &mut Random) -> Case {
     );
     let time = move |arm: f64| {
         let deceleration = coefficient * GRAVITY * arm / solid.inertia.z_axis.z;
-        (1.0 + USUAL_DAMPING * spin / deceleration).ln() / USUAL_DAMPING
+        let braked = USUAL_DAMPING * spin / deceleration;
+        ((1.0 + braked) / (1.0 + LEFT * braked)).ln() / USUAL_DAMPING
     };
     let law = [time(radius), time(mean_radius(sides, radius))];
     let still = STILL / (coefficient * GRAVITY);
@@ -215,7 +219,7 @@ pub fn spins_down(random: &mut Random) -> Case {
         run.seconds(0.5);
         let before = run.body(0).position;
         run.set_velocity(0, DVec3::ZERO, DVec3::Z * spin);
-        let enough = |run: &Run| run.body(0).spin.length() > 0.05 * spin;
+        let enough = |run: &Run| run.body(0).spin.length() > LEFT * spin;
         let seen = run.while_below(2.0 * law[1] + 1.0, enough);
         let bound = 0.05 * law[1] + 2.0 * run.scene.tick() + still;
         let unbalanced = 0.5 * 0.05 * coefficient * GRAVITY * law[1] * law[1];

@@ -331,7 +331,9 @@ impl<'a> SweepPair<'a> {
     /// The last moment found up to which the plane with normal `axis` divides the pair, given that
     /// its room at `end` is `missing`, below zero. The search is by the method of false position:
     /// the room shrinks linearly until another vertex becomes the nearest, and then faster, so most
-    /// times that are probed are free.
+    /// times that are probed are free. Where the room shrinks fast and then slowly, probe after
+    /// probe has no room. Each of these counts the room that is known to be free half as much as the
+    /// last (the Illinois method), so that the probes do not crawl towards it.
     fn advance_within_room(
         &self,
         (frame, axis): (PlaneFrame, DVec3),
@@ -341,22 +343,23 @@ impl<'a> SweepPair<'a> {
     ) -> Option<Moment<'a>> {
         let all = gap - self.margin;
         let (mut low, mut high) = ((passed.time, all), (end.time, missing));
-        let mut reached = None;
+        let (mut reached, mut weight) = (None, 1.0);
         for _ in 0..MAX_PROBES {
             let span = high.0 - low.0;
             if span < self.shortest || low.1 < EXHAUSTED_SHARE * all {
                 break;
             }
+            let known = weight * low.1;
             let share =
-                if high.1.is_finite() { PROBE_SHARE * low.1 / (low.1 - high.1) } else { 0.5 };
+                if high.1.is_finite() { PROBE_SHARE * known / (known - high.1) } else { 0.5 };
             let step = (span * share).max(self.shortest).min(span);
             let next = self.at(low.0 + step);
             let left = self.room(frame, axis, gap, passed, &next);
             if left > 0.0 {
-                low = (next.time, left);
+                (low, weight) = ((next.time, left), 1.0);
                 reached = Some(next);
             } else if step > self.shortest {
-                high = (next.time, left);
+                (high, weight) = ((next.time, left), 0.5 * weight);
             } else {
                 break;
             }

@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 use glam::DVec3;
 
-use super::{STILL_SECONDS, STILL_SPEED, surface_speed, ticks, touches};
+use super::{STILL_SECONDS, STILL_SPEED, TOUCH, surface_speed, ticks, touches};
 use crate::bodies::contact::{Pair, touching, touching_bodies};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::islands::{Driven, roots};
@@ -24,6 +24,14 @@ const JITTER_SECONDS: f64 = 0.5;
 /// A body that touches no other body and is faster than this, in units per second, rocks: it would
 /// fall asleep aslant if this counted as jitter.
 const ROCKING_SPEED: f64 = 6.0;
+
+/// How long a body that touches no other body must jitter before it sleeps if fewer than
+/// [`FLAT_POINTS`] points carry it, in seconds. Such a body balances on an edge or a corner, and is
+/// slow where it is about to turn over. A body that balances exactly sleeps after this time.
+const BALANCE_SECONDS: f64 = 4.0;
+
+/// As many points carry a body that lies flat.
+const FLAT_POINTS: u16 = 3;
 
 /// How long a body must have been held by the solver or the guard before it sleeps, in seconds.
 /// This is short, because only a push from outside moves it again.
@@ -63,12 +71,14 @@ pub(crate) fn settle(
     let slot_count = entities.slot_count();
     let mut states = vec![State::NotAwake; slot_count];
     let (in_heap, carried) = (in_heap(pairs, slot_count), carried(entities, shapes, pairs));
+    let balances = balances(pairs, slot_count);
     for entity in entities.iter_mut() {
         let slot = entity.id.slot;
         states[usize::from(slot)] = match entity.mobility() {
             Mobility::Kinematic => State::Awake(AwakeReason::Moves),
             Mobility::Dynamic => {
-                count_rest(entity, shapes, [in_heap(slot), carried(slot)], seconds)
+                let lies = [in_heap(slot), carried(slot), balances(slot)];
+                count_rest(entity, shapes, lies, seconds)
             }
             _ => State::NotAwake,
         };
@@ -95,7 +105,7 @@ pub(crate) fn settle(
 fn count_rest(
     entity: &mut Entity,
     shapes: &Shapes,
-    [in_heap, carried]: [bool; 2],
+    [in_heap, carried, balances]: [bool; 3],
     seconds: f64,
 ) -> State {
     let ticks = |least| ticks(least, seconds);
@@ -118,11 +128,16 @@ fn count_rest(
     let rests = jitters && (in_heap || speed < ROCKING_SPEED * rest_share);
     sleep.jitter_ticks = count(sleep.jitter_ticks, rests, passed);
     sleep.held_ticks = count(sleep.held_ticks, sleep.held, 1);
-    let jitter_ticks = if in_heap { enough } else { ticks(JITTER_SECONDS) };
+    let balances = balances && !in_heap;
+    let jitter_ticks = match balances {
+        true => ticks(BALANCE_SECONDS),
+        false if in_heap => enough,
+        false => ticks(JITTER_SECONDS),
+    };
     // A body that lies alone does not sleep just because it is still: it has to come to its rest
     // gap before.
     let stands = (in_heap || is_vehicle) && sleep.still_ticks >= enough;
-    let held = sleep.held_ticks >= ticks(HELD_SECONDS).max(HELD_TICKS);
+    let held = !balances && sleep.held_ticks >= ticks(HELD_SECONDS).max(HELD_TICKS);
     let moves = !stands && sleep.jitter_ticks < jitter_ticks && !held;
     let settles = is_still || jitters && jitter_ticks == enough || sleep.held;
     match (moves, in_air) {
@@ -150,6 +165,16 @@ fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     let slots = touching_bodies(pairs).flat_map(|(body, other)| [body, other]);
     let among = flags_by_slot(slots, slot_count);
     move |slot| among[usize::from(slot)]
+}
+
+/// Returns whether the body in a slot is touched at one or two points alone.
+fn balances(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
+    let mut counts = vec![0u16; slot_count];
+    for pair in pairs {
+        let near = pair.points.iter().filter(|point| f64::from(point.gap) < TOUCH).count() as u16;
+        counts[usize::from(pair.key.body)] += near;
+    }
+    move |slot| (1..FLAT_POINTS).contains(&counts[usize::from(slot)])
 }
 
 /// Returns whether something touches the body in a slot from below, or from above if the body falls
