@@ -1,6 +1,8 @@
 //! The doors of a map that do not open by themselves, and what opens each: a button or a trigger
 //! whose target is the door's name, perhaps by way of relays.
 
+use std::collections::BTreeSet;
+
 use glam::DVec3;
 use obsp::geometry::Aabb;
 use obsp::{Map, MapEntity};
@@ -64,8 +66,10 @@ impl Gate {
         });
         let gate = |door: &MapEntity| {
             let name = named(door, "targetname")?;
+            let names = names_of(map, name);
             let switches = map.entities().iter().filter(|switch| {
-                SWITCHES.contains(&switch.classname()) && sets_off(map, switch, name, MAX_RELAYS)
+                SWITCHES.contains(&switch.classname())
+                    && named(switch, "target").is_some_and(|target| names.contains(target))
             });
             let switches: Vec<Switch> = switches.filter_map(Switch::new).collect();
             (!switches.is_empty()).then_some(Self { bounds: bounds(door)?, switches })
@@ -115,15 +119,20 @@ impl Switch {
     }
 }
 
-/// Whether an entity sets off those of a name, by way of so many relays at most.
-fn sets_off(map: &Map, entity: &MapEntity, name: &str, relays: u32) -> bool {
-    let Some(target) = named(entity, "target") else { return false };
-    let passes_on = |relay: &MapEntity| {
-        RELAYS.contains(&relay.classname())
-            && named(relay, "targetname") == Some(target)
-            && sets_off(map, relay, name, relays - 1)
-    };
-    target == name || (relays > 0 && map.entities().iter().any(passes_on))
+/// The names by which something sets off the door of this name: its own, and those of relays that
+/// lead to it.
+fn names_of<'a>(map: &'a Map, door: &'a str) -> BTreeSet<&'a str> {
+    let relays: Vec<&MapEntity> =
+        map.entities().iter().filter(|relay| RELAYS.contains(&relay.classname())).collect();
+    let mut names = BTreeSet::from([door]);
+    for _ in 0..MAX_RELAYS {
+        let leads =
+            |relay: &&&MapEntity| named(relay, "target").is_some_and(|it| names.contains(it));
+        let more: Vec<&str> =
+            relays.iter().filter(leads).filter_map(|relay| named(relay, "targetname")).collect();
+        names.extend(more);
+    }
+    names
 }
 
 /// The value of a key that names something; `None` for an empty one.

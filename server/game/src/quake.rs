@@ -9,10 +9,9 @@
 //! [`Entities::tick_with_keys`] in its place, so that doors ask for keys, and one that
 //! [declares](declared) the event for messages shows them by [`tell`].
 //!
-//! Movers are kinematic bodies made of their brushes, which slide (`motion`), turn (`turning`) or
-//! swing (`bob`). They
-//! move by Quake's formulas and under the guard: a mover pushes what has room, and stops where
-//! something has none. Its family then decides whether it turns back or waits. Whatever sets off another
+//! Movers are kinematic bodies made of their brushes, which slide (`motion`), turn (`turning`), do
+//! both (`rotate_train`) or swing (`bob`). They move by Quake's formulas and under the guard: a mover
+//! pushes what has room, and stops where something has none. Its family then decides whether it turns back or waits. Whatever sets off another
 //! entity does so by the names in its keys (`targets`). The page `maps/ENTITIES.md` has a table of
 //! the classes and of all differences from Quake.
 //!
@@ -37,6 +36,7 @@ mod motion;
 mod pad;
 mod plat;
 mod pushable;
+mod rotate_train;
 mod rotation;
 mod rotor;
 mod secret;
@@ -130,6 +130,8 @@ impl Family {
                 "rotate_object",
                 "func_rotate_entity",
                 "func_rotate_door",
+                "func_rotate_train",
+                "path_rotate",
                 "info_rotate",
             ],
             Self::Walls => &["func_togglewall", "func_breakable"],

@@ -23,12 +23,12 @@ fn ask_why(browser: &mut Chromium, slot: &str, tick: u64) {
 }
 
 /// The number of props whose explanations are read.
-const ASKED: usize = 24;
+const ASKED: usize = 64;
 
-/// The slot of the awake prop with most contacts, among the first [`ASKED`] of the picture.
+/// The slot of the prop with most contacts, among the first [`ASKED`] of the picture.
 fn most_touching(browser: &mut Chromium) -> u64 {
-    let awake = "arena.shown.filter(({ isPlayer, asleep }) => !isPlayer && !asleep)";
-    let slots = browser.evaluate(&format!("{awake}.map(({{ slot }}) => slot)"));
+    let props = "arena.shown.filter(({ isPlayer }) => !isPlayer)";
+    let slots = browser.evaluate(&format!("{props}.map(({{ slot }}) => slot)"));
     let slots = slots.as_array().unwrap().iter().map(|slot| slot.as_u64().unwrap());
     let mut touching = |slot: u64| {
         ask_why(browser, &slot.to_string(), BEGIN + SOON);

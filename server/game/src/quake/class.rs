@@ -12,6 +12,7 @@ use super::door::Door;
 use super::pad::Pad;
 use super::plat::Plat;
 use super::pushable::Pushable;
+use super::rotate_train::RotateTrain;
 use super::rotation::Rotated;
 use super::rotor::Rotor;
 use super::secret::SecretDoor;
@@ -33,6 +34,7 @@ pub(super) enum Class {
     Button(Button),
     Train(Train),
     Rotor(Rotor),
+    RotateTrain(RotateTrain),
     Wall(Wall),
     Pushable(Pushable),
     Conveyor(Conveyor),
@@ -69,6 +71,10 @@ impl Class {
                         "func_rotate_door" => {
                             Door::of_object(world, entity, &rotated).map(Self::Door)
                         }
+                        "func_rotate_train" => {
+                            let train = RotateTrain::of_object(world, map, entity, rotated.by);
+                            train.map(Self::RotateTrain)
+                        }
                         _ => Rotor::of_object(world, entity, &rotated).map(Self::Rotor),
                     }
                 }
@@ -97,6 +103,7 @@ impl Class {
             Self::Button(button) => Some(button.mover.body),
             Self::Train(train) => Some(train.mover.body),
             Self::Rotor(rotor) => Some(rotor.body()),
+            Self::RotateTrain(train) => Some(train.body),
             Self::Wall(wall) => Some(wall.body()),
             Self::Pushable(pushable) => Some(pushable.body),
             Self::Conveyor(conveyor) => Some(conveyor.body),
@@ -141,6 +148,7 @@ impl Class {
             Self::Button(button) => return button.tick(at, world, calls),
             Self::Train(train) => train.tick(world, calls),
             Self::Rotor(rotor) => rotor.tick(world, calls),
+            Self::RotateTrain(train) => train.tick(world, calls),
             Self::Wall(wall) => wall.tick(world),
             Self::Bob(bob) => bob.tick(world),
             Self::Trigger(trigger) => return trigger.tick(world, entered),

@@ -1,16 +1,26 @@
-//! Rotation as Hipnotic's maps draw it: a `func_rotate_entity` or `func_rotate_door` turns every
+//! Rotation as Hipnotic's maps draw it: a `func_rotate_entity`, `func_rotate_door` or
+//! `func_rotate_train` turns every
 //! `rotate_object` that it targets. An object turns about the `info_rotate` that it targets, or else
 //! about the entity that turns it.
 //!
 //! Each object is played as a mover of its own, with the keys of the entity that turns it.
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use obsp::{Map, MapEntity};
 
 use super::keys;
 
 /// Hipnotic's number: seconds in which a door turns.
 const SECONDS: f64 = 2.0;
+
+/// The classes that turn objects.
+const TURNING: [&str; 3] = ["func_rotate_entity", "func_rotate_door", "func_rotate_train"];
+
+/// The rotation about an axis by an angle in radians.
+pub(super) fn turn(axis: DVec3, angle: f64) -> DQuat {
+    let axis = axis * libm::sin(angle / 2.0);
+    DQuat::from_xyzw(axis.x, axis.y, axis.z, libm::cos(angle / 2.0))
+}
 
 /// An object, and the entity that turns it.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +39,7 @@ impl<'a> Rotated<'a> {
             name.is_some_and(|name| !name.is_empty() && entity.get(key) == Some(name))
         };
         let turns = |entity: &&MapEntity| {
-            matches!(entity.classname(), "func_rotate_entity" | "func_rotate_door")
+            TURNING.contains(&entity.classname())
                 && named(entity, "target", object.get("targetname"))
         };
         let by = map.entities().iter().find(turns)?;

@@ -204,6 +204,7 @@ pub(super) fn use_one(
             }
         }
         Class::Rotor(rotor) => rotor.set_off(world),
+        Class::RotateTrain(train) => train.set_off(),
         Class::Wall(wall) => {
             if wall.set_off() {
                 calls.fire(at, by);

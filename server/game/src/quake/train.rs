@@ -49,7 +49,7 @@ struct Corner {
 impl Train {
     pub(super) fn spawn(world: &mut WorldMut<'_>, map: &Map, entity: &MapEntity) -> Option<Self> {
         let drawn = keys::bounds(entity);
-        let (corners, again) = corners(map, entity.get("target")?);
+        let (corners, again) = corners(map, "path_corner", entity.get("target")?);
         let offset = |corner: &MapEntity| Some(corner.origin()? - drawn.min);
         let offsets: Option<Vec<DVec3>> = corners.iter().map(|corner| offset(corner)).collect();
         let offsets = offsets?;
@@ -116,12 +116,16 @@ impl Train {
     }
 }
 
-/// The corners from the first on, by their targets, and the one that follows the last.
-fn corners<'a>(map: &'a Map, first: &str) -> (Vec<&'a MapEntity>, Option<u32>) {
+/// The corners of a class from the first on, by their targets, and the one that follows the last.
+pub(super) fn corners<'a>(
+    map: &'a Map,
+    class: &str,
+    first: &str,
+) -> (Vec<&'a MapEntity>, Option<u32>) {
     let named = |name: &str| {
-        map.entities().iter().find(|entity| {
-            entity.classname() == "path_corner" && entity.get("targetname") == Some(name)
-        })
+        map.entities()
+            .iter()
+            .find(|entity| entity.classname() == class && entity.get("targetname") == Some(name))
     };
     let mut way: Vec<&MapEntity> = Vec::new();
     let mut next = named(first);

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::keys;
 use super::motion::{HELD, PATIENCE, Progress, put};
+use super::rotation::turn;
 use super::targets::Calls;
 use super::touch;
 use crate::world_mut::WorldMut;
@@ -59,8 +60,7 @@ pub(super) struct Axle {
 impl Axle {
     /// The turn by an angle in radians.
     fn turn(&self, angle: f64) -> DQuat {
-        let axis = self.axis * libm::sin(angle / 2.0);
-        DQuat::from_xyzw(axis.x, axis.y, axis.z, libm::cos(angle / 2.0))
+        turn(self.axis, angle)
     }
 
     /// A place after the turn by an angle in radians.

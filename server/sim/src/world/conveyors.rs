@@ -31,8 +31,8 @@ impl World {
     /// let crates = obsp::model::Model::cuboid("box", DVec3::splat(16.0))?;
     /// let mut world = World::new(map, [slab, crates].into(), Config::default())?;
     /// let [slab, load] = ["slab", "box"].map(|name| world.model(name).expect("of the match"));
-    /// let at = DVec3::new(-400.0, -260.0, 100.0);
-    /// let belt = world.spawn_body(slab, at, DQuat::IDENTITY)?;
+    /// let belt = world.spawn_body_near(slab, DVec3::new(0.0, 0.0, 300.0), DQuat::IDENTITY)?;
+    /// let at = world.entity(belt).expect("it is in the world").position;
     /// let load = world.spawn_body(load, at + DVec3::Z * 24.1, DQuat::IDENTITY)?;
     /// world.set_surface_velocity(belt, DVec3::X * 100.0)?;
     /// for _ in 0..60 {

@@ -149,7 +149,10 @@ fn undisturbed_players_are_where_they_were_predicted() {
 #[test]
 fn a_lone_player_who_shoves_props_is_where_they_were_predicted() {
     let (mut undisturbed, mut disturbed) = (Vec::new(), 0);
-    for seed in 5..15 {
+    // In one match of twenty the player leans on a pushable box that lies against a wall. The server
+    // lets it sleep, and the client predicts that it gives way, which is wrong for as long as that
+    // takes. A tenth as many matches would measure whether they have such a player.
+    for seed in 5..45 {
         let (more, others) = play(seed, 60, 1, 3_000, false);
         println!("seed {seed}: {} undisturbed, {others} disturbed", more.len());
         undisturbed.extend(more);

@@ -172,14 +172,15 @@ fn balances(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     let mut counts = vec![0u16; slot_count];
     for pair in pairs {
         let near = pair.points.iter().filter(|point| f64::from(point.gap) < TOUCH).count() as u16;
-        counts[usize::from(pair.key.body)] += near;
+        let count = &mut counts[usize::from(pair.key.body)];
+        *count = count.saturating_add(near);
     }
     move |slot| (1..FLAT_POINTS).contains(&counts[usize::from(slot)])
 }
 
 /// Returns whether something touches the body in a slot from below, or from above if the body falls
-/// upward or a liquid presses it up. A body that the guard stops beside another body is not carried, and would sleep hanging
-/// in the air.
+/// upward or a liquid presses it up. A body that the guard stops beside another body is not carried,
+/// and would sleep hanging in the air.
 fn carried(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> impl Fn(u16) -> bool + use<> {
     let rises = |slot: u16| {
         let lift = |entity: &Entity| entity.record.buoyancy.map_or(0.0, |of| of.drive.linear.z);

@@ -6,6 +6,7 @@ use obsp::model::Material;
 use super::emergency::chamber;
 use super::*;
 use crate::audit::Audit;
+use crate::bodies::entities::SleepState;
 use crate::bodies::islands::Driven;
 use crate::random::Random;
 
@@ -168,6 +169,46 @@ fn a_body_that_is_held_in_the_air_does_not_fall_asleep() {
     };
     assert!(!sleeps_when_held(false), "the guard held the body, and nothing is below it");
     assert!(sleeps_when_held(true), "the solver found the forces on the body balanced");
+}
+
+/// A body on an edge or a corner may be about to turn over, and is slow there. One more point than
+/// an edge has, and it lies.
+#[test]
+fn a_body_on_two_points_sleeps_later_than_one_on_three() {
+    let seconds_until_sleep = |points: usize| {
+        let mut world = World::new(chamber(1_000, 500), shipped().into(), CONFIG).expect("a match");
+        let slot = world.throw("crate", DVec3::Z * 30.0, DVec3::ZERO, DVec3::ZERO);
+        let lies = |world: &World| {
+            let near = |pair: &Pair| {
+                pair.points.iter().filter(|point| f64::from(point.gap) < sleep::TOUCH).count() > 2
+            };
+            world.pairs.iter().any(|pair| pair.key.body == slot && near(pair))
+        };
+        let fall = (0..600).find(|_| {
+            world.step(&[]);
+            lies(&world)
+        });
+        fall.expect("the crate falls on the floor");
+        for pair in &mut world.pairs {
+            pair.points.truncate(points);
+        }
+        let entity = world.entities.get_mut(slot).expect("the crate");
+        entity.sleep = SleepState::default();
+        [entity.velocity, entity.angular] = [DVec3::ZERO; 2];
+        let seconds = world.context.seconds;
+        let ticks = (1..1_000).find(|_| {
+            let World { entities, arena, pairs, .. } = &mut world;
+            sleep::settle(entities, &arena.shapes, pairs, &Driven::default(), seconds);
+            world.entities.get(slot).expect("the crate").sleep.asleep
+        });
+        f64::from(ticks.expect("the crate sleeps")) * seconds
+    };
+    for points in [1, 2] {
+        let balanced = seconds_until_sleep(points);
+        assert!((4.0..4.1).contains(&balanced), "{points} points: {balanced} s");
+    }
+    let lying = seconds_until_sleep(3);
+    assert!((0.5..0.6).contains(&lying), "three points: {lying} s");
 }
 
 /// The angle of friction is 31 degrees. A rule that lets slow bodies sleep would hold a
