@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::*;
@@ -7,9 +8,14 @@ use crate::door::admission::options::AddressOptions;
 /// A file of a test, which is removed when this value is dropped.
 struct File(PathBuf);
 
+/// Number of the next file. Tests run side by side, and two of them may choose the same name.
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
 impl File {
     fn new(test: &str, text: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("door-{test}-{}", std::process::id()));
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("door-{test}-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
         std::fs::write(&path, text).unwrap();
         Self(path)
     }
