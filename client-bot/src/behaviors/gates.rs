@@ -64,9 +64,13 @@ impl Gate {
             let is_shut = flags(door) & DRAWN_OPEN == 0;
             DOORS.contains(&door.classname()) && is_shut
         });
+        let relays = map.entities().iter().filter(|it| RELAYS.contains(&it.classname()));
+        let relays: Vec<[&str; 2]> = relays
+            .filter_map(|relay| Some([named(relay, "targetname")?, named(relay, "target")?]))
+            .collect();
         let gate = |door: &MapEntity| {
             let name = named(door, "targetname")?;
-            let names = names_of(map, name);
+            let names = names_of(&relays, name);
             let switches = map.entities().iter().filter(|switch| {
                 SWITCHES.contains(&switch.classname())
                     && named(switch, "target").is_some_and(|target| names.contains(target))
@@ -120,16 +124,12 @@ impl Switch {
 }
 
 /// The names by which something sets off the door of this name: its own, and those of relays that
-/// lead to it.
-fn names_of<'a>(map: &'a Map, door: &'a str) -> BTreeSet<&'a str> {
-    let relays: Vec<&MapEntity> =
-        map.entities().iter().filter(|relay| RELAYS.contains(&relay.classname())).collect();
+/// lead to it. Each of `relays` has the name of a relay and the name that it sets off.
+fn names_of<'a>(relays: &[[&'a str; 2]], door: &'a str) -> BTreeSet<&'a str> {
     let mut names = BTreeSet::from([door]);
     for _ in 0..MAX_RELAYS {
-        let leads =
-            |relay: &&&MapEntity| named(relay, "target").is_some_and(|it| names.contains(it));
-        let more: Vec<&str> =
-            relays.iter().filter(leads).filter_map(|relay| named(relay, "targetname")).collect();
+        let leads = relays.iter().filter(|[_, target]| names.contains(target));
+        let more: Vec<&str> = leads.map(|[name, _]| *name).collect();
         names.extend(more);
     }
     names
@@ -147,4 +147,16 @@ fn flags(entity: &MapEntity) -> u32 {
 /// The box around the brushes of an entity.
 fn bounds(entity: &MapEntity) -> Option<Aabb> {
     entity.solids().iter().map(|solid| *solid.bounds()).reduce(Aabb::union)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relays that lead in a circle end the search as well.
+    #[test]
+    fn a_door_is_set_off_by_four_relays_in_a_row_and_not_by_five() {
+        let relays = [["a", "door"], ["b", "a"], ["c", "b"], ["d", "c"], ["e", "d"], ["a", "b"]];
+        assert_eq!(names_of(&relays, "door"), BTreeSet::from(["door", "a", "b", "c", "d"]));
+    }
 }

@@ -161,7 +161,7 @@ impl PathFollower {
         let after = self.route.get(self.next + 1);
         let mut buttons = Buttons::default();
         let rise = target.position.z - position.z;
-        // Who climbs holds the key.
+        // A bot that climbs holds the key.
         let climbs = rise > thrown;
         let is_high = rise > (self.movement.step_height - BELOW_A_STEP).max(BELOW_A_STEP);
         if climbs || (is_high && !jumped) {

@@ -102,7 +102,7 @@ struct Corner {
     speed: Option<f64>,
     /// Pitch, yaw and roll in radians.
     angles: DVec3,
-    /// The same in radians per second.
+    /// Growth of pitch, yaw and roll, in radians per second.
     rotate: DVec3,
     damage: i16,
 }
@@ -277,8 +277,8 @@ impl RotateTrain {
         self.progress = Progress::Goes { ticks, step: way * share, turn: turn * share };
     }
 
-    /// What is left of the way and of the turn, as a vector along its axis, to the pose at the end of
-    /// the tick.
+    /// The rest of the way and of the turn to the pose at the end of the tick. The turn is a vector
+    /// along its axis.
     fn left(&self, place: DVec3, turned: DQuat) -> [DVec3; 2] {
         let [pitch, yaw, roll] = self.angles.to_array();
         let rotation = turn(DVec3::Z, yaw) * turn(DVec3::Y, pitch) * turn(DVec3::X, roll);

@@ -5,7 +5,7 @@
 //! bodies acted at different places, they would turn the pair of bodies as a whole. So both act at
 //! the middle of the two points, wherever the points are at each sub-step.
 //!
-//! The same meeting may turn a body by a large part of a radian before it ends. So impulses turn the
+//! A fast meeting may turn a body by a large part of a radian before it ends. So impulses turn the
 //! body with the inertia that it has about the world's axes at each sub-step.
 
 use arrayvec::ArrayVec;

@@ -42,7 +42,8 @@ const MAX_IMPULSE: f64 = 1e18;
 /// Maximum difference of the length of a saved orientation or direction from 1.
 const UNIT: f64 = 1e-6;
 
-/// The same for an orientation that is kept as it was saved. Audits allow 1e-9 of its square.
+/// Maximum difference of the length from 1 for an orientation that is kept as it was saved. Audits
+/// allow 1e-9 of its square.
 const EXACT_UNIT: f64 = 1e-10;
 
 /// Maximum number of ticks of a match. At 60 ticks a second this is 148,000 years.
