@@ -1,5 +1,5 @@
 //! Assembles the programs of the guides in `server/game`, one for each of their steps, so that they
-//! are compiled with the tests (`tests/guide.rs`).
+//! are compiled with the tests (`tests/system/guide.rs`).
 //!
 //! A comment before each block of code says where the block goes: `file` makes the block the whole
 //! program, `impl` adds it to the `impl` of the game, and `end` appends it to the file. `replace

@@ -7,7 +7,7 @@
 //! end of their turn. The figures are differences of the server's own metrics. Spectators and bots
 //! run on the server's machine and share its CPU with the tick.
 
-#[path = "../tests/spectators/spectator.rs"]
+#[path = "../tests/system/spectators/spectator.rs"]
 #[expect(dead_code, reason = "only the test uses the rest")]
 mod spectator;
 

@@ -195,31 +195,38 @@ fn room() -> Arc<obsp::Map> {
 fn no_call_of_a_game_panics_or_leaves_a_match_unsound_by_odd_numbers() {
     let map = room();
     let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 4 };
-    let mut audit = Audit::new(&map, &obsp::model::shipped()).expect("the map can be audited");
     let found = functions(env!("CARGO_MANIFEST_DIR"), &[], &TYPES);
     let names = found.iter().map(|function| function.name.as_str());
     let of_matches = ["Match::new", "Match::with_file"];
     let calls: Vec<&str> = names.filter(|name| !of_matches.contains(name)).collect();
     assert!(calls.len() >= 10, "{found:#?}");
-    for name in calls {
-        exercise(name, 3, |numbers| {
-            let shared = Arc::new(Mutex::new(numbers.clone()));
-            let game = Caller { name: name.to_owned(), numbers: Arc::clone(&shared) };
-            let mut game =
-                Match::new(game, Arc::clone(&map), config).expect("the map can be played");
-            *numbers = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let player = game.join_as(PlayerKind::Box).expect("there is room");
-            for tick in 0..3 {
-                game.step(&[]);
-                let faults = audit.check_match(game.world());
-                assert!(faults.is_empty(), "tick {tick}: {faults:?}");
-                let state = game.world().state();
-                let here = state.entities.iter().find(|entity| entity.id == player);
-                assert!(here.is_none_or(|entity| entity.position.is_finite()));
-            }
-            game.restore(&game.save()).expect("a saved match can be loaded");
-        });
-    }
+    // Two threads, because this takes longer than the other tests of the package together.
+    std::thread::scope(|scope| {
+        for half in calls.chunks(calls.len().div_ceil(2)) {
+            scope.spawn(|| half.iter().for_each(|name| exercise_call(name, &map, config)));
+        }
+    });
+}
+
+/// Plays matches in which a game makes the call `name` with odd numbers.
+fn exercise_call(name: &str, map: &Arc<obsp::Map>, config: Config) {
+    let mut audit = Audit::new(map, &obsp::model::shipped()).expect("the map can be audited");
+    exercise(name, 3, |numbers| {
+        let shared = Arc::new(Mutex::new(numbers.clone()));
+        let game = Caller { name: name.to_owned(), numbers: Arc::clone(&shared) };
+        let mut game = Match::new(game, Arc::clone(map), config).expect("the map can be played");
+        *numbers = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let player = game.join_as(PlayerKind::Box).expect("there is room");
+        for tick in 0..3 {
+            game.step(&[]);
+            let faults = audit.check_match(game.world());
+            assert!(faults.is_empty(), "tick {tick}: {faults:?}");
+            let state = game.world().state();
+            let here = state.entities.iter().find(|entity| entity.id == player);
+            assert!(here.is_none_or(|entity| entity.position.is_finite()));
+        }
+        game.restore(&game.save()).expect("a saved match can be loaded");
+    });
 }
 
 /// Every number of a `game.toml` is refused, or a match can be played with it.

@@ -19,12 +19,22 @@ pub(crate) const HANG: Duration = Duration::from_secs(120);
 static MACHINE: RwLock<()> = RwLock::new(());
 
 thread_local! {
-    /// This test's share of the machine. Each test has a thread of its own.
+    /// This test's share of the machine. Each test has a thread of its own. A test that is
+    /// [`alone`] has none.
     static SHARE: RefCell<Option<RwLockReadGuard<'static, ()>>> = const { RefCell::new(None) };
 }
 
+/// Draws at most 15 pictures a second. Without a graphics processor, each picture takes processor
+/// time from the other tests.
+const DRAW_SELDOM: &str = "(() => {
+    const soon = requestAnimationFrame;
+    globalThis.requestAnimationFrame = (draw) => setTimeout(() => soon(draw), 50);
+})()";
+
 /// Waits until no other test of this program uses a browser, and lets none begin until the guard is
-/// dropped. It must be called after [`installed`], which takes a share of the machine.
+/// dropped. Browsers that this test starts draw as often as the screen shows pictures; those of
+/// other tests draw less often. It must be called after [`installed`], which takes a share of the
+/// machine.
 pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
     SHARE.with_borrow_mut(|share| *share = None);
     MACHINE.write().unwrap_or_else(PoisonError::into_inner)
@@ -87,6 +97,9 @@ impl Chromium {
             .arg("--no-sandbox")
             // WebGL is drawn by the CPU, even if the machine has a graphics processor.
             .args(["--use-angle=swiftshader", "--enable-unsafe-swiftshader"])
+            // A browser without a graphics processor puts the page together without WebGL's
+            // renderer, which would take twice the time.
+            .arg("--disable-gpu-compositing")
             .arg("--disable-background-timer-throttling")
             // On a busy machine a picture takes as long as if the graphics processor hung, and the
             // watchdog would reset the graphics contexts of all pages.
@@ -126,6 +139,10 @@ impl Chromium {
         this.session = this.call("Target.attachToTarget", &target)["sessionId"].clone();
         for domain in ["Page", "Runtime", "Log"] {
             this.call(&format!("{domain}.enable"), &json!({}));
+        }
+        if SHARE.with_borrow(Option::is_some) {
+            let script = json!({ "source": DRAW_SELDOM });
+            this.call("Page.addScriptToEvaluateOnNewDocument", &script);
         }
         this
     }
