@@ -29,6 +29,8 @@ use server::soak::{SoakOptions, soak_game};
 use tests::harness::pages::get;
 use tokio::time::timeout;
 
+use crate::sumo;
+
 #[allow(dead_code, reason = "an example has a `main` of its own")]
 #[path = "../../../server/examples/bowling.rs"]
 mod bowling;
@@ -37,9 +39,6 @@ mod capture_the_flag;
 #[allow(dead_code, reason = "an example has a `main` of its own")]
 #[path = "../../../server/examples/king_of_the_hill.rs"]
 mod king_of_the_hill;
-#[allow(dead_code, reason = "an example has a `main` of its own")]
-#[path = "../../../server/examples/sumo.rs"]
-mod sumo;
 
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(30);

@@ -29,3 +29,8 @@ mod server_faults;
 mod server_process;
 mod soak;
 mod spectators;
+
+// An example that two modules play.
+#[allow(dead_code, reason = "an example has a `main` of its own")]
+#[path = "../../../server/examples/sumo.rs"]
+mod sumo;

@@ -24,11 +24,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-mod crashes;
+use crate::sumo;
 
-#[allow(dead_code, reason = "an example has a `main` of its own")]
-#[path = "../../../server/examples/sumo.rs"]
-mod sumo;
+mod crashes;
 
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(60);
