@@ -3,6 +3,7 @@
 use arrayvec::ArrayVec;
 use glam::Vec3;
 
+use super::extent::inside_universe;
 use super::onion::{Child, MAX_DEPTH, OnionTree, Target, rounding};
 use crate::spaces::SizeId;
 
@@ -32,10 +33,28 @@ impl OnionTree {
     /// A solid leaf lies beyond every plane that is crossed on the path down to the leaf, so it is
     /// at least as far as the farthest of these planes. Of all leaves within the radius, the
     /// nearest counts.
-    pub(crate) fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
-        if self.is_solid(size, point) {
+    ///
+    /// The search begins at `root`, below which all places within the radius lie.
+    pub(crate) fn clearance(
+        &self,
+        root: Child,
+        size: SizeId,
+        point: Vec3,
+        radius: f32,
+    ) -> Clearance {
+        if !inside_universe(point) {
             return Clearance::Inside;
         }
+        let found = self.nearest(root, size, point, radius);
+        // The search comes to every leaf that a point query looks into, because these leaves are
+        // within the rounding. So a point that is clear needs no point query.
+        let is_clear = found == Clearance::Clear && rounding(point) < radius;
+        if !is_clear && self.is_solid(size, point) { Clearance::Inside } else { found }
+    }
+
+    /// [`Self::clearance`] by the planes of the tree alone. A point on a plane counts as near a
+    /// surface where one side of the plane is solid.
+    fn nearest(&self, root: Child, size: SizeId, point: Vec3, radius: f32) -> Clearance {
         let rounding = rounding(point);
         let mut found = Clearance::Clear;
         // The radius shrinks to the distance of the nearest leaf so far.
@@ -43,7 +62,7 @@ impl OnionTree {
         // The children beyond planes that are still to be searched, each with the farthest plane
         // that is crossed on the path to it.
         let mut waiting: ArrayVec<(Child, Near), MAX_DEPTH> = ArrayVec::new();
-        let (mut child, mut crossed) = (self.root(), None::<Near>);
+        let (mut child, mut crossed) = (root, None::<Near>);
         loop {
             let (solid, index) = match child.target() {
                 Target::Leaf(solidity) => (Some(solidity.contains(size)), 0),
