@@ -2,7 +2,7 @@
 //! the shoves that it gives.
 
 use glam::{DVec3, Vec3};
-use obsp::Clearance;
+use obsp::{Clearance, Region};
 use obsp::model::BodyKind;
 
 use crate::arena::Arena;
@@ -38,9 +38,14 @@ const STOOD_ON: f64 = 0.7;
 /// moves less than the rounding of its sent position.
 const STILL: f64 = 1.0;
 
+/// How far the positions of most sweeps of a tick are from the player along each axis, in units: two
+/// ticks at running speed, and a step down.
+const REGION: Vec3 = Vec3::new(12.0, 12.0, 20.0);
+
 /// The world as the movement code of a player sees it.
 pub(crate) struct PlayerSurroundings<'a, C> {
     pub(crate) arena: &'a Arena,
+    region: Region,
     pub(crate) crowd: C,
     pub(crate) memory: PlaneCache<'a>,
     /// Whether a moving body that the player had not set in motion was in the way or carried the
@@ -49,13 +54,20 @@ pub(crate) struct PlayerSurroundings<'a, C> {
 }
 
 impl<'a, C> PlayerSurroundings<'a, C> {
-    pub(crate) fn new(arena: &'a Arena, crowd: C, memory: PlaneCache<'a>) -> Self {
-        Self { arena, crowd, memory, pushed: false }
+    /// The surroundings of a player at `position`.
+    pub(crate) fn new(
+        arena: &'a Arena,
+        position: Vec3,
+        crowd: C,
+        memory: PlaneCache<'a>,
+    ) -> Self {
+        Self { arena, region: arena.map.region(position, REGION), crowd, memory, pushed: false }
     }
 
     fn agent(&self, posture: Posture) -> Agent<'a> {
         let (shape, size) = self.arena.shapes.boxes.of(posture);
-        Agent { map: &self.arena.map, shape: &self.arena.shapes[shape], size }
+        let Self { arena, region, .. } = self;
+        Agent { map: &arena.map, region: *region, shape: &arena.shapes[shape], size }
     }
 
     fn half_height(&self, posture: Posture) -> f64 {
@@ -201,6 +213,7 @@ pub(crate) fn step(
     let reach = parameters.reach(motion.velocity, arena.currents.fastest(), seconds);
     let mut around = PlayerSurroundings::new(
         arena,
+        motion.position,
         LiveBodies::new(space, entity, before.bounds(), (seconds, reach)),
         memory,
     );
@@ -255,7 +268,7 @@ pub(crate) fn come_down(
     let space = arena.space(entities);
     let reach = f64::from(walker.ground_velocity.length()) * seconds;
     let crowd = LiveBodies::new(space, entity, before.bounds(), (seconds, reach));
-    let mut around = PlayerSurroundings::new(arena, crowd, PlaneCache::new(context));
+    let mut around = PlayerSurroundings::new(arena, motion.position, crowd, PlaneCache::new(context));
     let moved = movement::come_down(motion, seconds, &mut around);
     if moved == motion {
         return;
