@@ -48,8 +48,8 @@ pub use compile::{
 pub use game_file_error::GameFileError;
 pub use map::{
     Clearance, ClippedSegment, FormatError, Hit, InvalidTree, Leaf, LeafId, Liquid, LiquidKind,
-    LoadMapError, Map, MapCounts, MapEntity, Near, Region, SURFACE_DISTANCE, SaveMapError, Solidity,
-    Trace, UNIVERSE, clip_box_to_extent, clip_to_extent,
+    LoadMapError, Map, MapCounts, MapEntity, Near, Region, SURFACE_DISTANCE, SaveMapError,
+    Solidity, Trace, UNIVERSE, clip_box_to_extent, clip_to_extent,
 };
 pub use player_size::PlayerSize;
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};

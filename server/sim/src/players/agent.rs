@@ -260,7 +260,7 @@ impl Agent<'_> {
             Trace::StartSolid => return SweepResult { end: start, time: 0.0, hit: None },
             Trace::Hit(hit) => {
                 let found = SweepHit { normal: hit.normal.as_dvec3(), entity: None };
-                let way = [start, end].map(|position| position.as_dvec3());
+                let way = [start.as_dvec3(), end.as_dvec3()];
                 (hit.end, share_of_way(way, hit.end.as_dvec3()), Some(found))
             }
         };
@@ -288,7 +288,7 @@ impl Agent<'_> {
         crowd: &impl NearbyBodies<'b>,
         memory: &mut PlaneCache,
     ) -> Option<(Impact, u16)> {
-        let way = [start, end].map(|position| position.as_dvec3());
+        let way = [start.as_dvec3(), end.as_dvec3()];
         // Most sweeps come near no body, so the player's own body is made when one is near.
         let mut own = None;
         let mut first: Option<(Impact, u16)> = None;
@@ -298,9 +298,7 @@ impl Agent<'_> {
             let impact = match memory.first_impact(other, own.get_or_insert_with(body), obstacle) {
                 TimeOfImpact::Free => return,
                 TimeOfImpact::Blocked(impact) => impact,
-                TimeOfImpact::Overlapping => {
-                    Impact { time: 0.0, axis: DVec3::ZERO, point: way[0] }
-                }
+                TimeOfImpact::Overlapping => Impact { time: 0.0, axis: DVec3::ZERO, point: way[0] },
             };
             if first.is_none_or(|(earliest, _)| impact.time < earliest.time) {
                 first = Some((impact, other));

@@ -2,8 +2,8 @@
 //! the shoves that it gives.
 
 use glam::{DVec3, Vec3};
-use obsp::{Clearance, Region};
 use obsp::model::BodyKind;
+use obsp::{Clearance, Region};
 
 use crate::arena::Arena;
 use crate::arena::triggers::Effect;
@@ -55,12 +55,7 @@ pub(crate) struct PlayerSurroundings<'a, C> {
 
 impl<'a, C> PlayerSurroundings<'a, C> {
     /// The surroundings of a player at `position`.
-    pub(crate) fn new(
-        arena: &'a Arena,
-        position: Vec3,
-        crowd: C,
-        memory: PlaneCache<'a>,
-    ) -> Self {
+    pub(crate) fn new(arena: &'a Arena, position: Vec3, crowd: C, memory: PlaneCache<'a>) -> Self {
         Self { arena, region: arena.map.region(position, REGION), crowd, memory, pushed: false }
     }
 
@@ -268,7 +263,8 @@ pub(crate) fn come_down(
     let space = arena.space(entities);
     let reach = f64::from(walker.ground_velocity.length()) * seconds;
     let crowd = LiveBodies::new(space, entity, before.bounds(), (seconds, reach));
-    let mut around = PlayerSurroundings::new(arena, motion.position, crowd, PlaneCache::new(context));
+    let mut around =
+        PlayerSurroundings::new(arena, motion.position, crowd, PlaneCache::new(context));
     let moved = movement::come_down(motion, seconds, &mut around);
     if moved == motion {
         return;

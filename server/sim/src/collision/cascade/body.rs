@@ -172,10 +172,10 @@ pub(crate) fn box_at(bounds: &Aabb, pose: &Pose) -> Aabb {
 
 /// The axis-aligned box around `bounds` on its way from one position to another, without a turn from
 /// the axes of the world. It is the speedbox of the body, exactly.
-pub(crate) fn box_along(bounds: &Aabb, way: [DVec3; 2]) -> Aabb {
+pub(crate) fn box_along(bounds: &Aabb, [start, end]: [DVec3; 2]) -> Aabb {
     let (centre, reach) = (bounds.centre(), bounds.half_extents() + ROUNDING);
-    let [first, last] = way.map(|position| Aabb::from_centre(position + centre, reach));
-    first.union(last)
+    let last = Aabb::from_centre(end + centre, reach);
+    Aabb::from_centre(start + centre, reach).union(last)
 }
 
 /// The axis-aligned box around `bounds`, for body axes with this rotation and position.
