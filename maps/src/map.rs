@@ -305,6 +305,18 @@ impl Map {
 
     /// The region of all positions that are no farther than `reach` from `centre` along each axis,
     /// for [`Map::clearance_in`] and [`Map::find_first_transition_in`].
+    ///
+    /// ```
+    /// use obsp::glam::Vec3;
+    ///
+    /// # let map = obsp::Map::load(std::path::Path::new("arena.obsp"))?;
+    /// let standing = map.size("standing").expect("a default size");
+    /// let start = Vec3::new(-400.0, -320.0, 60.0);
+    /// let (end, region) = (start - Vec3::Z * 40.0, map.region(start, Vec3::splat(40.0)));
+    /// let trace = map.find_first_transition_in(&region, standing, start, end);
+    /// assert_eq!(trace, map.find_first_transition(standing, start, end));
+    /// # Ok::<(), obsp::LoadMapError>(())
+    /// ```
     pub fn region(&self, centre: Vec3, reach: Vec3) -> Region {
         self.parts.onion.region(centre, reach)
     }

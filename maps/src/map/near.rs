@@ -140,6 +140,24 @@ mod tests {
         assert_eq!(map.clearance(size, Vec3::ONE, 1.0), Clearance::Inside);
     }
 
+    /// On, beside and behind the faces, with radii above and below the rounding.
+    #[test]
+    fn a_point_is_inside_exactly_where_it_is_solid() {
+        let map = block();
+        let size = map.size("point").expect("a default size");
+        let numbers = [-40.0, -32.0, -31.999, -7.0, 0.0, 31.0, 32.0, 32.000_01, 32.5];
+        let mut inside = 0;
+        for place in (0..9 * 9 * 9).map(|at| [at % 9, at / 9 % 9, at / 81]) {
+            let point = Vec3::from_array(place.map(|at: usize| numbers[at]));
+            for radius in [1e-9, 1.0 / 256.0, 1.0, 100.0] {
+                let is_inside = map.clearance(size, point, radius) == Clearance::Inside;
+                assert_eq!(is_inside, map.is_solid(size, point), "{point}, {radius}");
+                inside += u32::from(is_inside);
+            }
+        }
+        assert_eq!(inside, 4 * 4 * 4 * 4);
+    }
+
     #[test]
     fn by_an_edge_the_distance_is_never_too_great() {
         let map = block();
