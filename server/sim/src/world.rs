@@ -54,6 +54,7 @@ use crate::memory::keep_freed_memory;
 use crate::players::history::PositionHistory;
 use crate::players::movement::PlayerMotion;
 use crate::players::prediction::Moving;
+use crate::players::walk::motion_of;
 use crate::setup::{Config, SetupError, SetupWarning};
 use crate::state::{EntityId, EntityState, Kind, ModelId, PlayerKind, Posture, State};
 
@@ -485,17 +486,6 @@ impl World {
         self.context.counters.awake = because.iter().sum();
         self.context.counters.awake_because = because;
     }
-}
-
-/// The motion of a player on foot; `None` for other entities, and in limbo.
-fn motion_of(entity: &Entity) -> Option<PlayerMotion> {
-    let walker = *entity.walker()?;
-    Some(PlayerMotion {
-        // The conversion is exact: a player's position and velocity are always values of `f32`.
-        position: entity.placement()?.pose().position.as_vec3(),
-        velocity: entity.velocity.as_vec3(),
-        walker,
-    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use obsp::{Clearance, Region};
 
 use crate::arena::Arena;
 use crate::arena::triggers::Effect;
-use crate::bodies::entities::Entities;
+use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::Seeker;
 use crate::bodies::mobility::Mobility;
 use crate::bodies::roles::Walker;
@@ -182,6 +182,17 @@ pub(crate) struct WalkOutcome {
     pub(crate) touched: Vec<u16>,
 }
 
+/// The motion of a player on foot; `None` for other entities, and in limbo.
+pub(crate) fn motion_of(entity: &Entity) -> Option<PlayerMotion> {
+    let walker = *entity.walker()?;
+    Some(PlayerMotion {
+        // The conversion is exact: a player's position and velocity are always values of `f32`.
+        position: entity.placement()?.pose().position.as_vec3(),
+        velocity: entity.velocity.as_vec3(),
+        walker,
+    })
+}
+
 /// Moves the player in `slot` by a tick and shoves the props that they run into.
 pub(crate) fn step(
     arena: &Arena,
@@ -192,14 +203,8 @@ pub(crate) fn step(
 ) -> WalkOutcome {
     let seconds = context.seconds;
     let Some(entity) = entities.get(slot) else { return WalkOutcome::default() };
-    let (Some(walker), Some(before)) = (entity.walker(), entity.placement().copied()) else {
+    let (Some(motion), Some(before)) = (motion_of(entity), entity.placement().copied()) else {
         return WalkOutcome::default();
-    };
-    let motion = PlayerMotion {
-        // The conversion is exact: a player's position and velocity are always values of `f32`.
-        position: before.pose().position.as_vec3(),
-        velocity: entity.velocity.as_vec3(),
-        walker: *walker,
     };
     let space = arena.space(entities);
     let mut encounters = Encounters::default();
@@ -254,14 +259,9 @@ pub(crate) fn come_down(
 ) {
     let seconds = context.seconds;
     let Some(entity) = entities.get(slot) else { return };
-    let (Some(walker), Some(before)) = (entity.walker(), entity.placement()) else { return };
-    let motion = PlayerMotion {
-        position: before.pose().position.as_vec3(),
-        velocity: entity.velocity.as_vec3(),
-        walker: *walker,
-    };
+    let (Some(motion), Some(before)) = (motion_of(entity), entity.placement()) else { return };
     let space = arena.space(entities);
-    let reach = f64::from(walker.ground_velocity.length()) * seconds;
+    let reach = f64::from(motion.walker.ground_velocity.length()) * seconds;
     let crowd = LiveBodies::new(space, entity, before.bounds(), (seconds, reach));
     let mut around =
         PlayerSurroundings::new(arena, motion.position, crowd, PlaneCache::new(context));
@@ -270,7 +270,7 @@ pub(crate) fn come_down(
         return;
     }
     let pose = Pose::at(moved.position.as_dvec3());
-    let shape = arena.shapes.of_posture(walker.posture);
+    let shape = arena.shapes.of_posture(motion.walker.posture);
     if let Some(placement) = space.place(shape, pose, Seeker::of(entity), context) {
         entities.commit(slot, placement);
     }
