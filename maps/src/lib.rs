@@ -5,7 +5,7 @@
 //! - [`compile`] a [`Source`] for some [`Spaces`], or [`Map::load`] a compiled map.
 //! - [`Map::is_solid`] and [`Map::solidity`] classify points. [`Map::find_first_transition`]
 //!   traces a box, and [`Map::cast`] any [`body`]. [`Map::clearance`] finds the nearest
-//!   surface.
+//!   surface. Many queries near one place cost less in a [`Map::region`].
 //! - [`Map::entities`] are the map's entities, [`Map::solids`] its convex solids.
 //! - [`Map::liquids`] are the map's liquids, and [`Map::liquid_at`] finds the one at a point.
 //! - [`GameForm`] names the game whose rules a map is written by. [`Source::summary`] recognises
@@ -48,8 +48,8 @@ pub use compile::{
 pub use game_file_error::GameFileError;
 pub use map::{
     Clearance, ClippedSegment, FormatError, Hit, InvalidTree, Leaf, LeafId, Liquid, LiquidKind,
-    LoadMapError, Map, MapCounts, MapEntity, Near, SURFACE_DISTANCE, SaveMapError, Solidity, Trace,
-    UNIVERSE, clip_box_to_extent, clip_to_extent,
+    LoadMapError, Map, MapCounts, MapEntity, Near, Region, SURFACE_DISTANCE, SaveMapError,
+    Solidity, Trace, UNIVERSE, clip_box_to_extent, clip_to_extent,
 };
 pub use player_size::PlayerSize;
 pub use spaces::{MAX_SIZES, Size, SizeId, Spaces, SpacesError};

@@ -3,6 +3,7 @@
 use arrayvec::ArrayVec;
 use glam::Vec3;
 
+use super::extent::inside_universe;
 use super::onion::{Child, MAX_DEPTH, OnionTree, Target, rounding};
 use crate::spaces::SizeId;
 
@@ -32,10 +33,28 @@ impl OnionTree {
     /// A solid leaf lies beyond every plane that is crossed on the path down to the leaf, so it is
     /// at least as far as the farthest of these planes. Of all leaves within the radius, the
     /// nearest counts.
-    pub(crate) fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
-        if self.is_solid(size, point) {
+    ///
+    /// The search begins at `root`, below which all places within the radius lie.
+    pub(crate) fn clearance(
+        &self,
+        root: Child,
+        size: SizeId,
+        point: Vec3,
+        radius: f32,
+    ) -> Clearance {
+        if !inside_universe(point) {
             return Clearance::Inside;
         }
+        let found = self.nearest(root, size, point, radius);
+        // The search comes to every leaf that a point query looks into, because these leaves are
+        // within the rounding. So a point that is clear needs no point query.
+        let is_clear = found == Clearance::Clear && rounding(point) < radius;
+        if !is_clear && self.is_solid(size, point) { Clearance::Inside } else { found }
+    }
+
+    /// [`Self::clearance`] by the planes of the tree alone. A point on a plane counts as near a
+    /// surface where one side of the plane is solid.
+    fn nearest(&self, root: Child, size: SizeId, point: Vec3, radius: f32) -> Clearance {
         let rounding = rounding(point);
         let mut found = Clearance::Clear;
         // The radius shrinks to the distance of the nearest leaf so far.
@@ -43,7 +62,7 @@ impl OnionTree {
         // The children beyond planes that are still to be searched, each with the farthest plane
         // that is crossed on the path to it.
         let mut waiting: ArrayVec<(Child, Near), MAX_DEPTH> = ArrayVec::new();
-        let (mut child, mut crossed) = (self.root(), None::<Near>);
+        let (mut child, mut crossed) = (root, None::<Near>);
         loop {
             let (solid, index) = match child.target() {
                 Target::Leaf(solidity) => (Some(solidity.contains(size)), 0),
@@ -119,6 +138,24 @@ mod tests {
             assert_eq!(map.clearance(size, point, distance * 0.5), Clearance::Clear);
         }
         assert_eq!(map.clearance(size, Vec3::ONE, 1.0), Clearance::Inside);
+    }
+
+    /// On, beside and behind the faces, with radii above and below the rounding.
+    #[test]
+    fn a_point_is_inside_exactly_where_it_is_solid() {
+        let map = block();
+        let size = map.size("point").expect("a default size");
+        let numbers = [-40.0, -32.0, -31.999, -7.0, 0.0, 31.0, 32.0, 32.000_01, 32.5];
+        let mut inside = 0;
+        for place in (0..9 * 9 * 9).map(|at| [at % 9, at / 9 % 9, at / 81]) {
+            let point = Vec3::from_array(place.map(|at: usize| numbers[at]));
+            for radius in [1e-9, 1.0 / 256.0, 1.0, 100.0] {
+                let is_inside = map.clearance(size, point, radius) == Clearance::Inside;
+                assert_eq!(is_inside, map.is_solid(size, point), "{point}, {radius}");
+                inside += u32::from(is_inside);
+            }
+        }
+        assert_eq!(inside, 4 * 4 * 4 * 4);
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod tests;
 use glam::Vec3;
 
 use super::extent::{inside_universe, is_ordinary, trace_in_pieces};
-use super::onion::OnionTree;
+use super::onion::{Child, OnionTree};
 use crate::spaces::SizeId;
 use line::{Entry, Found, Query, Segment};
 
@@ -66,19 +66,20 @@ pub struct Hit {
 impl OnionTree {
     /// First transition from empty to solid for one size (Golodetz 2013, Listing 5). Times are
     /// fractions of the given segment at every depth of the tree, so rounding does not add up. An
-    /// end beyond the extent is moved to the edge of the extent.
-    pub(crate) fn trace(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
+    /// end beyond the extent is moved to the edge of the extent. The search begins at `root`, below
+    /// which the whole segment lies.
+    pub(crate) fn trace(&self, root: Child, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         if is_ordinary(start, end) {
-            return self.trace_piece(size, start, end);
+            return self.trace_piece(root, size, start, end);
         }
-        trace_in_pieces(start, end, |from, to| self.trace_piece(size, from, to))
+        trace_in_pieces(start, end, |from, to| self.trace_piece(self.root(), size, from, to))
     }
 
     /// [`Self::trace`] for a segment within the extent.
     #[inline]
-    fn trace_piece(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
+    fn trace_piece(&self, root: Child, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         let mut near_plane = false;
-        match self.straight(size, start, end, &mut near_plane) {
+        match self.straight(root, size, start, end, &mut near_plane) {
             Trace::Hit(hit) if near_plane => self.grazing(size, start, end, hit),
             trace => trace,
         }
@@ -87,7 +88,14 @@ impl OnionTree {
     /// The trace along exactly this segment. `near_plane` is set if a hit ends close to a
     /// plane.
     #[inline(always)]
-    fn straight(&self, size: SizeId, start: Vec3, end: Vec3, near_plane: &mut bool) -> Trace {
+    fn straight(
+        &self,
+        root: Child,
+        size: SizeId,
+        start: Vec3,
+        end: Vec3,
+        near_plane: &mut bool,
+    ) -> Trace {
         if !inside_universe(start) || !inside_universe(end) {
             return Trace::StartSolid;
         }
@@ -97,7 +105,7 @@ impl OnionTree {
         let segment = Segment::new(start, end);
         let edge = EDGE / length;
         let query = Query::new(self, size, segment, edge, SLIVER / length);
-        let Some(Found { time, entry }) = query.run(self.root(), 0.0) else {
+        let Some(Found { time, entry }) = query.run(root, 0.0) else {
             return Trace::Clear;
         };
         // A start that touches a surface is not in solid. A leaf that is entered without crossing a
@@ -117,7 +125,7 @@ impl OnionTree {
         let normal = normal.unwrap_or_else(|| crossed(query, entry));
         let approach = normal.dot(end - start).abs();
         let stop = (time - SURFACE_DISTANCE / approach).max(0.0);
-        match self.free_end(size, segment, stop, near_plane) {
+        match self.free_end(root, size, segment, stop, near_plane) {
             Some(end) => Trace::Hit(Hit { time, point: segment.at(time), normal, end }),
             None => Trace::StartSolid,
         }
@@ -162,13 +170,14 @@ impl OnionTree {
     #[inline(always)]
     fn free_end(
         &self,
+        root: Child,
         size: SizeId,
         segment: Segment,
         stop: f32,
         near_plane: &mut bool,
     ) -> Option<Vec3> {
         let end = segment.at(stop);
-        let (solid, near) = self.is_solid_near(size, end, grazing::END_DISTANCE);
+        let (solid, near) = self.is_solid_near(root, size, end, grazing::END_DISTANCE);
         *near_plane = near;
         if solid { self.retreat(size, segment, stop, near_plane) } else { Some(end) }
     }
@@ -189,7 +198,7 @@ impl OnionTree {
             }
             stop *= 0.5;
             let end = segment.at(stop);
-            let (solid, near) = self.is_solid_near(size, end, grazing::END_DISTANCE);
+            let (solid, near) = self.is_solid_near(self.root(), size, end, grazing::END_DISTANCE);
             *near_plane = near;
             if !solid {
                 return Some(end);

@@ -95,6 +95,27 @@ fn call(name: &str, map: &Map, n: &mut Numbers) {
             let clearance = map.clearance(size, point, radius);
             assert!(point.is_finite() || clearance == obsp::Clearance::Inside);
         }
+        "Map::region" => {
+            let (centre, reach) = (vector_f32(n, [0.0, 0.0, 60.0]), vector_f32(n, [16.0; 3]));
+            let (region, usual) = (map.region(centre, reach), Vec3::new(0.0, 0.0, 60.0));
+            let size = map.size("standing").expect("a default size");
+            let trace = map.find_first_transition_in(&region, size, usual, usual - Vec3::Z * 40.0);
+            assert_eq!(trace, map.find_first_transition(size, usual, usual - Vec3::Z * 40.0));
+        }
+        "Map::find_first_transition_in" => {
+            let (start, end) = (vector_f32(n, [0.0, 0.0, 99.0]), vector_f32(n, [900.0, 0.0, 9.0]));
+            let size = map.size("standing").expect("a default size");
+            let region = map.region(Vec3::new(0.0, 0.0, 99.0), Vec3::splat(16.0));
+            let trace = map.find_first_transition_in(&region, size, start, end);
+            assert_eq!(trace, map.find_first_transition(size, start, end));
+        }
+        "Map::clearance_in" => {
+            let size = map.size("standing").expect("a default size");
+            let (point, radius) = (vector_f32(n, [0.0, 0.0, 30.0]), n.f32(4.0));
+            let region = map.region(Vec3::new(0.0, 0.0, 30.0), Vec3::splat(16.0));
+            let clearance = map.clearance_in(&region, size, point, radius);
+            assert_eq!(clearance, map.clearance(size, point, radius));
+        }
         "Map::is_solid" => {
             let point = vector_f32(n, [0.0, 0.0, 99.0]);
             let size = map.size("standing").expect("a default size");

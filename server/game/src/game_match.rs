@@ -168,6 +168,9 @@ impl<G: Game> Match<G> {
     /// chain of attachments is long.
     fn tell_detached(&mut self) {
         for _ in 0..=Attachment::MAX_CHAIN {
+            if self.world.events().is_empty() {
+                return;
+            }
             let first = self.shared.events.len();
             self.collect_events();
             let detached = self.shared.events[first..].iter().filter_map(|event| match event {

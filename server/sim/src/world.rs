@@ -54,6 +54,7 @@ use crate::memory::keep_freed_memory;
 use crate::players::history::PositionHistory;
 use crate::players::movement::PlayerMotion;
 use crate::players::prediction::Moving;
+use crate::players::walk::motion_of;
 use crate::setup::{Config, SetupError, SetupWarning};
 use crate::state::{EntityId, EntityState, Kind, ModelId, PlayerKind, Posture, State};
 
@@ -327,13 +328,7 @@ impl World {
     /// The whole motion state of a player on foot, from which a client predicts; `None` if there is
     /// no such player, or the player waits in limbo.
     pub fn player_motion(&self, id: EntityId) -> Option<PlayerMotion> {
-        let entity = self.entities.find(id)?;
-        Some(PlayerMotion {
-            // The conversion is exact: a player's position and velocity are always values of `f32`.
-            position: entity.placement()?.pose().position.as_vec3(),
-            velocity: entity.velocity.as_vec3(),
-            walker: *entity.walker()?,
-        })
+        motion_of(self.entities.find(id)?)
     }
 
     /// Whether the motion of a player on foot had another cause in the last tick, so that a client
@@ -409,8 +404,7 @@ impl World {
 
     /// The motions of all players on foot in the world.
     fn motions(&self) -> Vec<(EntityId, PlayerMotion)> {
-        let ids = self.entities.iter().map(|entity| entity.id);
-        ids.filter_map(|id| Some((id, self.player_motion(id)?))).collect()
+        self.entities.iter().filter_map(|entity| Some((entity.id, motion_of(entity)?))).collect()
     }
 
     fn view(&self, entity: &Entity) -> Option<EntityState> {
@@ -480,11 +474,13 @@ impl World {
     }
 
     fn count(&mut self) {
-        let entities = || self.entities.iter();
-        let placed = entities().filter(|entity| entity.placement().is_some()).count();
-        let waiting = entities().filter(|entity| entity.waits_for_room());
-        self.context.counters.limbo = waiting.count() as u64;
-        self.context.counters.entities = placed as u64;
+        let (mut placed, mut waiting) = (0, 0);
+        for entity in self.entities.iter() {
+            placed += u64::from(entity.placement().is_some());
+            waiting += u64::from(entity.waits_for_room());
+        }
+        self.context.counters.limbo = waiting;
+        self.context.counters.entities = placed;
         let mut because = [0; AwakeReason::COUNT];
         self.awake_because().for_each(|(_, reason)| because[reason as usize] += 1);
         self.context.counters.awake = because.iter().sum();

@@ -44,19 +44,25 @@ impl OnionTree {
             Target::Leaf(solidity) => Ok(solidity),
             Target::Node(index) => Err(index),
         };
-        self.around(point, known, |solidity| solidity == Solidity::EMPTY, 0.0).0
+        self.around(self.root, point, known, |solidity| solidity == Solidity::EMPTY, 0.0).0
     }
 
     /// Whether the point is solid for one size, as [`Self::solidity`] returns for all. The search
     /// goes no farther down than the tree is divided for that size.
     #[inline]
     pub(crate) fn is_solid(&self, size: SizeId, point: Vec3) -> bool {
-        self.is_solid_near(size, point, 0.0).0
+        self.is_solid_near(self.root, size, point, 0.0).0
     }
 
-    /// As [`Self::is_solid`], and whether a plane on the way down is nearer than `near`.
+    /// As [`Self::is_solid`], and whether a plane on the way down from `root` is nearer than `near`.
     #[inline]
-    pub(crate) fn is_solid_near(&self, size: SizeId, point: Vec3, near: f32) -> (bool, bool) {
+    pub(crate) fn is_solid_near(
+        &self,
+        root: Child,
+        size: SizeId,
+        point: Vec3,
+        near: f32,
+    ) -> (bool, bool) {
         if !inside_universe(point) {
             return (true, false);
         }
@@ -69,7 +75,7 @@ impl OnionTree {
             },
         };
         let enough = |solidity: Solidity| !solidity.contains(size);
-        let (solidity, beside) = self.around(point, known, enough, near);
+        let (solidity, beside) = self.around(root, point, known, enough, near);
         (solidity.contains(size), beside)
     }
 
@@ -79,6 +85,7 @@ impl OnionTree {
     #[inline]
     fn around(
         &self,
+        root: Child,
         point: Vec3,
         known: impl Fn(Child) -> Result<Solidity, u32>,
         enough: impl Fn(Solidity) -> bool,
@@ -87,7 +94,7 @@ impl OnionTree {
         let near = rounding(point).max(near);
         let mut solidity = Solidity::SOLID;
         let mut on = OnPlanes::default();
-        let mut child = self.root;
+        let mut child = root;
         loop {
             let index = match known(child) {
                 Err(index) => index,

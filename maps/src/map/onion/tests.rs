@@ -71,6 +71,6 @@ fn empty_space_between_nearly_coincident_planes_does_not_reach_the_point() {
     assert!(tree.is_solid(size, point(0.0)));
     // Where the planes cross, the space between them is empty.
     assert!(!tree.is_solid(size, point(120.0)));
-    let into = |z: f32| tree.trace(size, point(z), point(z + 8.0));
+    let into = |z: f32| tree.trace(tree.root(), size, point(z), point(z + 8.0));
     assert_eq!(into(0.0), Trace::StartSolid);
 }

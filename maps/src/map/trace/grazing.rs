@@ -47,7 +47,7 @@ impl OnionTree {
             if self.is_solid(size, start) {
                 continue;
             }
-            match self.straight(size, start, end, &mut false) {
+            match self.straight(self.root(), size, start, end, &mut false) {
                 Trace::Clear if !self.is_solid(size, end - offset) => return Trace::Clear,
                 // The segment ends below the top of the step.
                 Trace::Clear => return Trace::Hit(Hit { normal, ..hit }),

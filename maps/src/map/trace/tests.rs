@@ -165,14 +165,14 @@ fn the_deepest_tree_fits_a_small_stack() {
     let tree = OnionTree::new(Child::node(0).expect("the root"), nodes.collect()).expect("a tree");
     let search = move || {
         let (start, end) = (Vec3::ZERO, Vec3::X * 2.0 * MAX_DEPTH as f32);
-        let Trace::Hit(hit) = tree.trace(size, start, end) else {
+        let Trace::Hit(hit) = tree.trace(tree.root(), size, start, end) else {
             panic!(
                 "the trace was not \
             stopped"
             )
         };
         assert_eq!(hit.point, Vec3::X);
-        assert!(!matches!(tree.clearance(size, start, 1e6), crate::Clearance::Clear));
+        assert!(!matches!(tree.clearance(tree.root(), size, start, 1e6), crate::Clearance::Clear));
         // The origin is behind all planes.
         assert!(!tree.solidity(start).contains(size));
     };
@@ -199,7 +199,9 @@ fn a_plane_without_a_face_beside_the_start_is_not_reported() {
     let tree = OnionTree::new(link(0), nodes).expect("a tree");
     let start = Vec3::new(-127.99654, -173.5209, 211.96875);
     for end in [Vec3::new(-128.997, -170.95616, 219.60062), Vec3::new(-237.6, 384.9, 555.7)] {
-        let Trace::Hit(hit) = tree.trace(size, start, end) else { panic!("the trace was stopped") };
+        let Trace::Hit(hit) = tree.trace(tree.root(), size, start, end) else {
+            panic!("the trace was stopped")
+        };
         assert!(hit.normal == slope || hit.normal == Vec3::NEG_Z, "{}", hit.normal);
     }
 }
@@ -221,8 +223,9 @@ fn a_step_lower_than_the_tolerance_is_not_hit_as_a_wall() {
         Node::new(Vec3::X, -8.0, empty, solid),
     ];
     let tree = OnionTree::new(link(0), nodes).expect("a tree");
-    let trace =
-        |x: f32, z: f32| tree.trace(size, Vec3::new(5.0, 0.0, 0.0003), Vec3::new(x, 0.0, z));
+    let trace = |x: f32, z: f32| {
+        tree.trace(tree.root(), size, Vec3::new(5.0, 0.0, 0.0003), Vec3::new(x, 0.0, z))
+    };
     assert_eq!(trace(-5.0, 0.0009), Trace::Clear);
     let normal = |trace| match trace {
         Trace::Hit(hit) => (hit.normal, hit.point.x.round()),

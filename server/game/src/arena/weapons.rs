@@ -53,8 +53,8 @@ pub(super) fn fire(
     if fighter.reload > 0 || fighter.dead > 0 {
         return;
     }
-    let Some(aim) = Aim::of(world, player, command) else { return };
     let Some(key) = pressed(command.buttons) else { return };
+    let Some(aim) = Aim::of(world, player, command) else { return };
     let reload = if key == WeaponKey::Grenade && aim.drives {
         // If there is no room below the tank, nothing is dropped.
         let _ = world.drop_cargo(player);

@@ -140,9 +140,9 @@ pub(crate) fn player_place(
         let distances = others.iter().map(|other| other.distance_squared(point.centre));
         distances.fold(f64::INFINITY, f64::min)
     };
-    let mut order: Vec<&SpawnPoint> = candidates.points.iter().collect();
-    order.sort_by(|a, b| room(b).total_cmp(&room(a)));
-    let at_point = |point: &&SpawnPoint| {
+    let mut order: Vec<_> = candidates.points.iter().map(|point| (room(point), point)).collect();
+    order.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let at_point = |(_, point): &(f64, &SpawnPoint)| {
         let placement = lifted(space, point.centre, DQuat::IDENTITY, (shape, seeker), context)?;
         Some((placement, point.yaw))
     };

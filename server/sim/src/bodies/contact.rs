@@ -68,10 +68,11 @@ pub(crate) fn search_woken(
 /// it.
 fn note_search(entities: &mut Entities, free_distances: &[(u16, f64)]) {
     for entity in entities.iter_mut() {
-        (entity.record.searched_as, entity.record.moved) = (entity.search_state(), 0.0);
-        entity.record.stopped = None;
-        if !entity.mobility().is_guarded() {
-            entity.record.free_distance = FREE_AT_REST;
+        let state = entity.search_state();
+        let record = &mut entity.record;
+        (record.searched_as, record.moved, record.stopped) = (state, 0.0, None);
+        if !state.is_some_and(|state| state.awake) {
+            record.free_distance = FREE_AT_REST;
         }
     }
     for &(slot, free_distance) in free_distances {

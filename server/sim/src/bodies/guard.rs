@@ -32,6 +32,9 @@ pub(crate) use placement::Placement;
 use pocket::leaves_out;
 pub(crate) use seeker::Seeker;
 
+/// A look-up in the grid seldom finds more bodies than this.
+const USUALLY_NEAR: usize = 16;
+
 /// The present map, shapes and entities, against which every check is made.
 #[derive(Clone, Copy)]
 pub(crate) struct Space<'a> {
@@ -51,8 +54,12 @@ impl<'a> Space<'a> {
 
     /// The body of an entity that stands at its present place; `None` in limbo.
     pub(crate) fn standing(&self, entity: &Entity) -> Option<Body<'a>> {
-        let placement = entity.placement()?;
-        Some(Body::standing(self.shape(placement.shape()), *placement.pose()))
+        entity.placement().map(|placement| self.body_at(placement))
+    }
+
+    /// The body that stands at a placement.
+    pub(crate) fn body_at(&self, placement: &Placement) -> Body<'a> {
+        Body::standing(self.shape(placement.shape()), *placement.pose())
     }
 
     /// Checks a pose without a motion. `None` if anything that the seeker meets is within the margin.
@@ -76,17 +83,20 @@ impl<'a> Space<'a> {
         if size.is_some_and(near) {
             return None;
         }
-        let body = Body::standing(self.shape(shape), pose);
-        let bounds = body.speedbox().inflated(MARGIN);
+        let placement = self.placement(shape, pose);
+        let bounds = placement.bounds().inflated(MARGIN);
+        // Most poses are near no body, so the body itself is made when one is near.
+        let mut own = None;
         let mut free = true;
         let mut check = |other: Body| {
-            free = free && are_apart(&body, &other, MARGIN, context);
+            let body = own.get_or_insert_with(|| self.body_at(&placement));
+            free = free && are_apart(body, &other, MARGIN, context);
         };
         if size.is_none() {
             self.visit_solids_met(&bounds, seeker, &mut check);
         }
         self.visit_entities(&bounds, seeker, &mut |_, other| check(other));
-        free.then(|| self.placement(shape, pose))
+        free.then_some(placement)
     }
 
     /// Whether an entity, where it is, keeps the margin from all entities that the seeker meets.
@@ -163,11 +173,27 @@ impl<'a> Space<'a> {
         seeker: Seeker,
         each: &mut dyn FnMut(u16, Body<'a>),
     ) {
-        let mut near = Vec::new();
-        self.entities_touching(bounds, seeker, &mut near);
-        for entity in near.iter().filter_map(|&slot| self.entities.get(slot)) {
-            if let Some(body) = self.standing(entity) {
-                each(entity.id.slot, body);
+        self.visit_placements(bounds, seeker, |slot, placement| {
+            each(slot, self.body_at(placement));
+        });
+    }
+
+    /// Calls `each` with the place of every placed entity that the seeker meets and whose box touches
+    /// `bounds`, in ascending order of slot.
+    pub(crate) fn visit_placements(
+        &self,
+        bounds: &Aabb,
+        seeker: Seeker,
+        mut each: impl FnMut(u16, &'a Placement),
+    ) {
+        let mut near = Vec::with_capacity(USUALLY_NEAR);
+        self.entities.near(bounds, &mut near);
+        for slot in near {
+            let met = self.entities.get(slot).filter(|entity| seeker.meets(entity));
+            if let Some(placement) = met.and_then(Entity::placement)
+                && placement.bounds().overlaps(bounds)
+            {
+                each(slot, placement);
             }
         }
     }
@@ -175,10 +201,7 @@ impl<'a> Space<'a> {
     /// Writes to `found` the ascending slots of the placed entities that the seeker meets and whose
     /// box touches `bounds`.
     pub(crate) fn entities_touching(&self, bounds: &Aabb, seeker: Seeker, found: &mut Vec<u16>) {
-        self.entities.near(bounds, found);
-        found.retain(|&slot| {
-            let met = self.entities.get(slot).filter(|entity| seeker.meets(entity));
-            met.and_then(Entity::placement).is_some_and(|p| p.bounds().overlaps(bounds))
-        });
+        found.clear();
+        self.visit_placements(bounds, seeker, |slot, _| found.push(slot));
     }
 }

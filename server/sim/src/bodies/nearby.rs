@@ -7,7 +7,6 @@
 use obsp::geometry::Aabb;
 
 use super::entities::Entities;
-use super::slots::flags_by_slot;
 
 /// Maximum number of bodies that are compared one by one. The grid cells around a body in a heap
 /// hold about as many.
@@ -27,24 +26,30 @@ pub(crate) struct Nearby {
 
 impl Nearby {
     /// A list of the `entities` that are given by their slots and their reaches in units. Bodies
-    /// that reach no farther than `grid_reach` are found through the grid, unless there are so few
-    /// bodies that all of them are compared one by one.
+    /// that reach no farther than `grid_reach` are found through the grid.
     pub(crate) fn new(
         entities: &Entities,
         bodies: impl Iterator<Item = (u16, f64)>,
         grid_reach: f64,
     ) -> Self {
-        let (mut one_by_one, mut others): (Vec<_>, Vec<_>) =
-            bodies.partition(|&(_, reach)| reach > grid_reach);
+        let mut in_grid = vec![false; entities.slot_count()];
+        let mut reach_in_grid = None;
+        let mut find_in_grid = |(slot, reach): (u16, f64)| {
+            in_grid[usize::from(slot)] = true;
+            reach_in_grid = Some(reach_in_grid.map_or(reach, |most: f64| most.max(reach)));
+        };
+        let mut one_by_one = Vec::new();
+        for body in bodies {
+            if body.1 > grid_reach {
+                one_by_one.push(body);
+            } else {
+                find_in_grid(body);
+            }
+        }
         if one_by_one.len() > FEW {
             one_by_one.select_nth_unstable_by(FEW, |(_, a), (_, b)| b.total_cmp(a));
-            others.extend(one_by_one.drain(FEW..));
-        } else if one_by_one.len() + others.len() <= FEW {
-            one_by_one.append(&mut others);
+            one_by_one.drain(FEW..).for_each(find_in_grid);
         }
-        let reach_in_grid = others.iter().map(|&(_, reach)| reach).reduce(f64::max);
-        let others = others.into_iter().map(|(slot, _)| slot);
-        let in_grid = flags_by_slot(others, entities.slot_count());
         let with_box = |(slot, reach)| Some((slot, bounds_of(entities, slot)?, reach));
         let one_by_one = one_by_one.into_iter().filter_map(with_box).collect();
         Self { one_by_one, in_grid, reach_in_grid }

@@ -60,14 +60,17 @@ pub(crate) fn set_paces(
     pairs: &[Pair],
     context: &mut StepContext,
 ) {
-    let awake = entities.iter().filter(|entity| entity.mobility().is_guarded()).count();
+    let (mut awake, mut any_owes) = (0, false);
+    for entity in entities.iter() {
+        awake += usize::from(entity.mobility().is_guarded());
+        any_owes |= entity.record.skipped;
+    }
     let touching = touching(pairs).count();
     let counters = &mut context.counters;
     counters.bodies_cost = (awake + touching) as u64;
     (counters.degraded_islands, counters.half_rate) = (0, 0);
     let Some(budget) = context.budget else { return };
     let mut cost = (awake + touching) as f64;
-    let any_owes = entities.iter().any(|entity| entity.record.skipped);
     if cost <= budget && !any_owes {
         return;
     }
@@ -129,7 +132,7 @@ fn at_half_rate(islands: &[Island], mut cost: f64, budget: f64) -> Vec<&Island> 
 pub(crate) fn reset_paces(entities: &mut Entities, shapes: &Shapes) {
     for entity in entities.iter_mut() {
         entity.record.skipped = std::mem::take(&mut entity.record.pace) == Pace::Skips;
-        if !entity.record.skipped {
+        if !entity.record.skipped && entity.dynamics.own().is_some() {
             entity.dynamics.end_tick(&shapes[entity.shape]);
         }
     }

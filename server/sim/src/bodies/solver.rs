@@ -147,13 +147,13 @@ pub(crate) fn solve(
         }
     }
     let mut proposals = Vec::with_capacity(places.len() - 1);
-    for entity in entities.iter_mut() {
-        let (index, shape) = (indices.by_slot[usize::from(entity.id.slot)], &shapes[entity.shape]);
+    for slot in indices.moved(entities) {
+        let Some(entity) = entities.get_mut(slot) else { continue };
+        let (index, shape) = (indices.by_slot[usize::from(slot)], &shapes[entity.shape]);
         let seconds = seconds * f64::from(entity.record.pace.ticks());
         let Place { block, local } = places[index];
         proposals.extend(match local as usize {
             _ if entity.is_kinematic() => driven(entity, context.seconds),
-            _ if index == 0 => None,
             0 if entity.is_ball() => None,
             0 => fly(entity, shape, seconds),
             local => {
@@ -276,10 +276,15 @@ struct BodyIndices {
 
 impl BodyIndices {
     fn new(entities: &Entities, pairs: &[Pair]) -> Self {
-        let mut slots = vec![0];
-        slots.extend(entities.slots_of(Mobility::Dynamic));
+        let (mut slots, mut balls) = (vec![0], Vec::new());
+        for entity in entities.iter() {
+            match entity.mobility() {
+                Mobility::Dynamic => slots.push(entity.id.slot),
+                Mobility::Ball => balls.push(entity.id.slot),
+                _ => {}
+            }
+        }
         // Other code moves balls, so balls only take impulses here.
-        let mut balls = entities.slots_of(Mobility::Ball);
         if !balls.is_empty() {
             let others = pairs.iter().filter_map(|pair| pair.key.other.entity());
             let are_touched = flags_by_slot(others, entities.slot_count());
@@ -295,6 +300,14 @@ impl BodyIndices {
             by_slot[usize::from(slot)] = index;
         }
         Self { by_slot, slots, movable_end }
+    }
+
+    /// The slots of the bodies that impulses or games may move, ascending.
+    fn moved(&self, entities: &Entities) -> Vec<u16> {
+        let mut slots = self.slots[1..self.movable_end].to_vec();
+        slots.extend(entities.kinematic().map(|entity| entity.id.slot));
+        slots.sort_unstable();
+        slots
     }
 
     /// Whether a body is a kinematic one that moves.

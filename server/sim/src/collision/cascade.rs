@@ -25,7 +25,7 @@ mod relative;
 
 use glam::DVec3;
 
-pub(crate) use body::{Body, box_at};
+pub(crate) use body::{Body, box_along, box_at};
 pub(crate) use candidates::Candidates;
 pub(crate) use last_plane::{LastPlane, NearParts, Reversed};
 pub(crate) use mesh::Mesh;

@@ -2,6 +2,8 @@
 //! from above. Each entry holds the body's box, because a cell may be a tall column of a heap, and
 //! looking up a body takes longer than comparing its box.
 
+use std::ops::Range;
+
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
@@ -74,20 +76,22 @@ impl Grid {
     /// Registers a body in the cells of `range`, or updates its box there.
     pub(crate) fn insert(&mut self, slot: u16, range: CellRange, bounds: &Aabb) {
         let entry = RoundedBox::of(bounds, &self.frame, slot);
-        for cell in self.indices(range) {
-            let entries = &mut self.cells[cell];
-            match entries.binary_search_by_key(&slot, RoundedBox::tag) {
-                Ok(at) => entries[at] = entry,
-                Err(at) => entries.insert(at, entry),
+        for row in self.rows(range) {
+            for entries in &mut self.cells[row] {
+                match entries.binary_search_by_key(&slot, RoundedBox::tag) {
+                    Ok(at) => entries[at] = entry,
+                    Err(at) => entries.insert(at, entry),
+                }
             }
         }
     }
 
     pub(crate) fn remove(&mut self, slot: u16, range: CellRange) {
-        for cell in self.indices(range) {
-            let entries = &mut self.cells[cell];
-            if let Ok(at) = entries.binary_search_by_key(&slot, RoundedBox::tag) {
-                entries.remove(at);
+        for row in self.rows(range) {
+            for entries in &mut self.cells[row] {
+                if let Ok(at) = entries.binary_search_by_key(&slot, RoundedBox::tag) {
+                    entries.remove(at);
+                }
             }
         }
     }
@@ -109,9 +113,11 @@ impl Grid {
         if self.skips {
             let range = self.range(bounds);
             let around = RoundedBox::of(bounds, &self.frame, 0).overlap_limits();
-            for cell in self.indices(range) {
-                let near = self.cells[cell].iter().filter(|entry| entry.overlaps(&around));
-                found.extend(near.map(RoundedBox::tag).filter(|&slot| choose(slot)));
+            for row in self.rows(range) {
+                for entries in &self.cells[row] {
+                    let near = entries.iter().filter(|entry| entry.overlaps(&around));
+                    found.extend(near.map(RoundedBox::tag).filter(|&slot| choose(slot)));
+                }
             }
             if range.min == range.max {
                 return;
@@ -124,10 +130,14 @@ impl Grid {
         found.dedup();
     }
 
-    fn indices(&self, range: CellRange) -> impl Iterator<Item = usize> + use<> {
+    /// The cells of a range, row by row.
+    fn rows(&self, range: CellRange) -> impl Iterator<Item = Range<usize>> + use<> {
         let width = usize::from(self.counts[0]);
-        (range.min[1]..=range.max[1]).flat_map(move |y| {
-            (range.min[0]..=range.max[0]).map(move |x| usize::from(y) * width + usize::from(x))
+        let (first, last) = (usize::from(range.min[0]), usize::from(range.max[0]));
+        (range.min[1]..=range.max[1]).map(move |y| {
+            let start = usize::from(y) * width;
+            // An empty box has an empty range.
+            start + first..start + (last + 1).max(first)
         })
     }
 }

@@ -215,11 +215,6 @@ impl Motion {
         let chord = (self.end.orientation - self.start.orientation).length();
         if chord > MAX_CHORD { f64::INFINITY } else { TURN_OVER_CHORD * chord * radius }
     }
-
-    /// [`arc`] between two times.
-    pub(crate) fn arc(&self, from: f64, to: f64, radius: f64) -> f64 {
-        arc(self.at(from).orientation, self.at(to).orientation, radius)
-    }
 }
 
 /// How far any point within `radius` of the centre can leave a halfspace that
@@ -386,7 +381,7 @@ mod tests {
             let end = start.advanced(DVec3::new(10.0, 4.0, -7.0), angular, 1.0);
             let motion = Motion::new(start, end);
             let point = DVec3::new(-6.0, 7.0, 3.0);
-            let arc = motion.arc(0.0, 1.0, point.length());
+            let arc = arc(motion.start.orientation, motion.end.orientation, point.length());
             for k in 0..64 {
                 let angle = f64::from(k) * 0.1;
                 let normal = DVec3::new(angle.cos(), angle.sin(), (angle * 3.0).sin()).normalize();

@@ -43,16 +43,21 @@ impl Submersion {
     }
 }
 
-/// One face of a piece: its edges, in no order. Each edge has the face on its left, seen from
-/// outside.
+/// One face of a piece.
+#[derive(Clone, Copy)]
 struct Face {
-    edges: Vec<[DVec3; 2]>,
+    /// The number of edges of the piece up to the last one of this face.
+    end: usize,
     /// Whether a cut made the face.
     is_cut: bool,
 }
 
 /// The rest of a convex part that was cut.
+#[derive(Default)]
 struct Piece {
+    /// The edges, face by face. Those of a face are in no order, and have the face on their left,
+    /// seen from outside.
+    edges: Vec<[DVec3; 2]>,
     faces: Vec<Face>,
 }
 
@@ -77,70 +82,84 @@ impl Piece {
             }
         }
         let vertex = |index: u16| vertices[usize::from(index)];
-        let faces = part.faces().iter().map(|face| {
+        let mut piece = Self::default();
+        piece.edges.reserve(2 * (vertices.len() + part.faces().len()));
+        piece.faces.reserve(part.faces().len());
+        for face in part.faces() {
             let next = face.vertices.iter().cycle().skip(1);
             let edges = face.vertices.iter().zip(next).map(|(&a, &b)| [vertex(a), vertex(b)]);
-            Face { edges: edges.collect(), is_cut: false }
-        });
-        let mut piece = Self { faces: faces.collect() };
-        cuts.into_iter().for_each(|plane| piece.cut(plane));
-        Some(piece)
+            piece.edges.extend(edges);
+            piece.end_face(false);
+        }
+        Some(cuts.into_iter().fold(piece, |piece, plane| piece.behind(plane)))
     }
 
-    /// Cuts off what is in front of a plane.
-    fn cut(&mut self, plane: &Plane) {
-        let mut made = Vec::new();
-        for face in &mut self.faces {
-            // Each corner is the start of one edge.
-            let is_outside = |&&[corner, _]: &&[DVec3; 2]| plane.signed_distance(corner) > 0.0;
-            match face.edges.iter().filter(is_outside).count() {
-                0 => continue,
-                all if all == face.edges.len() => {
-                    face.edges.clear();
-                    continue;
-                }
-                _ => {}
-            }
+    /// Makes a face of the edges that belong to none yet, if there are any.
+    fn end_face(&mut self, is_cut: bool) {
+        let end = self.edges.len();
+        if end > self.faces.last().map_or(0, |face| face.end) {
+            self.faces.push(Face { end, is_cut });
+        }
+    }
+
+    /// The edges of each face, and whether a cut made the face.
+    fn faces(&self) -> impl Iterator<Item = (&[[DVec3; 2]], bool)> {
+        let mut begin = 0;
+        self.faces.iter().map(move |&Face { end, is_cut }| {
+            let edges = &self.edges[begin..end];
+            begin = end;
+            (edges, is_cut)
+        })
+    }
+
+    /// The rest behind a plane.
+    fn behind(&self, plane: &Plane) -> Self {
+        let mut rest = Self::default();
+        // A cut adds one edge to each face, and a face with as many edges.
+        rest.edges.reserve(self.edges.len() + 2 * self.faces.len());
+        rest.faces.reserve(self.faces.len() + 1);
+        let mut made = Vec::with_capacity(self.faces.len());
+        for (edges, is_cut) in self.faces() {
             let (mut leaves, mut enters) = (None, None);
-            let mut kept = Vec::with_capacity(face.edges.len() + 1);
-            for &[a, b] in &face.edges {
-                let [from, to] = [a, b].map(|point| plane.signed_distance(point));
+            for &[a, b] in edges {
+                let (from, to) = (plane.signed_distance(a), plane.signed_distance(b));
                 match [from <= 0.0, to <= 0.0] {
-                    [true, true] => kept.push([a, b]),
+                    [true, true] => rest.edges.push([a, b]),
                     [true, false] => {
                         let at = a + (b - a) * (from / (from - to));
-                        kept.push([a, at]);
+                        rest.edges.push([a, at]);
                         leaves = Some(at);
                     }
                     [false, true] => {
                         // From the inner point, like the other face of this edge.
                         let at = b + (a - b) * (to / (to - from));
-                        kept.push([at, b]);
+                        rest.edges.push([at, b]);
                         enters = Some(at);
                     }
                     [false, false] => {}
                 }
             }
             if let (Some(leaves), Some(enters)) = (leaves, enters) {
-                kept.push([leaves, enters]);
+                rest.edges.push([leaves, enters]);
                 made.push([enters, leaves]);
             }
-            face.edges = kept;
+            rest.end_face(is_cut);
         }
-        self.faces.push(Face { edges: made, is_cut: true });
-        self.faces.retain(|face| !face.edges.is_empty());
+        rest.edges.append(&mut made);
+        rest.end_face(true);
+        rest
     }
 
     /// The sum over the tetrahedra between the body's centre of mass and triangles of the faces.
     fn submersion(&self) -> Submersion {
         let mut sum = Submersion::default();
-        for face in &self.faces {
-            let corner = face.edges[0][0];
-            for &[a, b] in &face.edges {
+        for (edges, is_cut) in self.faces() {
+            let corner = edges[0][0];
+            for &[a, b] in edges {
                 let volume = corner.dot(a.cross(b)) / 6.0;
                 sum.volume += volume;
                 sum.moment += (corner + a + b) * (volume / 4.0);
-                if face.is_cut {
+                if is_cut {
                     sum.growth += 0.5 * (a - corner).cross(b - corner).z;
                 }
             }

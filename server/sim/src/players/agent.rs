@@ -3,12 +3,12 @@
 
 use glam::{DVec3, Vec3};
 use obsp::geometry::Aabb;
-use obsp::{Clearance, SizeId, Trace};
+use obsp::{Clearance, Region, SizeId, Trace};
 
 use crate::bodies::entities::Entity;
-use crate::bodies::guard::{Seeker, Space};
+use crate::bodies::guard::{Placement, Seeker, Space};
 use crate::bodies::mobility::Mobility;
-use crate::collision::cascade::{Body, Candidates, first_impact, least_gap};
+use crate::collision::cascade::{Body, Candidates, box_along, first_impact, least_gap};
 use crate::collision::distances::{LEAST_CLEARANCE, MARGIN, REST_GAP};
 use crate::collision::pose::{Pose, share_of_way};
 use crate::collision::shape::Shape;
@@ -58,7 +58,7 @@ pub(crate) struct LiveBodies<'a> {
     /// All bodies that touch this box are in `near`. They are collected once, because a player
     /// sweeps about ten times a tick.
     reach: Aabb,
-    near: Vec<(u16, Aabb, Body<'a>)>,
+    near: Vec<(u16, &'a Placement)>,
     drivers: Vec<Driver<'a>>,
 }
 
@@ -78,15 +78,13 @@ impl<'a> LiveBodies<'a> {
         let reach = if has_drivers { far } else { bounds.inflated(IN_REACH) };
         let mut near = Vec::new();
         let (slot, seeker) = (player.id.slot, Seeker::of(player));
-        space.visit_entities(&reach, seeker, &mut |other, body| {
-            near.push((other, body.speedbox(), body));
-        });
+        space.visit_placements(&reach, seeker, |slot, placement| near.push((slot, placement)));
         let mut drivers = Vec::new();
         if has_drivers {
-            drivers.extend(near.iter().filter_map(|&(slot, ..)| driver(&space, slot)));
+            drivers.extend(near.iter().filter_map(|&(slot, _)| driver(&space, slot)));
         }
         if !drivers.is_empty() {
-            let loads = near.iter().filter_map(|&(slot, ..)| load(&space, slot)).collect();
+            let loads = near.iter().filter_map(|&(slot, _)| load(&space, slot)).collect();
             add_loads(&mut drivers, loads, seconds);
         }
         Self { space, slot, seeker, reach, near, drivers }
@@ -96,8 +94,8 @@ impl<'a> LiveBodies<'a> {
 impl<'a> NearbyBodies<'a> for LiveBodies<'a> {
     fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, &Body<'a>)) {
         if self.reach.encloses(bounds) {
-            let touched = self.near.iter().filter(|(_, around, _)| around.overlaps(bounds));
-            touched.for_each(|(slot, _, body)| each(*slot, body));
+            let touched = self.near.iter().filter(|(_, at)| at.bounds().overlaps(bounds));
+            touched.for_each(|&(slot, at)| each(slot, &self.space.body_at(at)));
         } else {
             self.space.visit_entities(bounds, self.seeker, &mut |slot, body| each(slot, &body));
         }
@@ -216,6 +214,8 @@ fn within_extent(start: Vec3, end: Vec3) -> Vec3 {
 #[derive(Clone, Copy)]
 pub(crate) struct Agent<'a> {
     pub(crate) map: &'a obsp::Map,
+    /// Where the player moves in this tick.
+    pub(crate) region: Region,
     pub(crate) shape: &'a Shape,
     pub(crate) size: SizeId,
 }
@@ -223,7 +223,11 @@ pub(crate) struct Agent<'a> {
 impl Agent<'_> {
     /// The world within `radius` of the box at `position`.
     pub(crate) fn clearance(&self, position: Vec3, radius: f32) -> Clearance {
-        self.map.clearance(self.size, position, radius)
+        self.map.clearance_in(&self.region, self.size, position, radius)
+    }
+
+    fn trace(&self, start: Vec3, end: Vec3) -> Trace {
+        self.map.find_first_transition_in(&self.region, self.size, start, end)
     }
 
     /// Whether the box may stand at `position`.
@@ -247,7 +251,7 @@ impl Agent<'_> {
         crowd: &impl NearbyBodies<'b>,
         memory: &mut PlaneCache,
     ) -> SweepResult {
-        let trace = self.map.find_first_transition(self.size, start, end);
+        let trace = self.trace(start, end);
         let (mut reach, mut time, mut hit) = match trace {
             // No position lies beyond the extent of worlds.
             Trace::Clear => (within_extent(start, end), 1.0, None),
@@ -256,7 +260,7 @@ impl Agent<'_> {
             Trace::StartSolid => return SweepResult { end: start, time: 0.0, hit: None },
             Trace::Hit(hit) => {
                 let found = SweepHit { normal: hit.normal.as_dvec3(), entity: None };
-                let way = [start, end].map(|position| position.as_dvec3());
+                let way = [start.as_dvec3(), end.as_dvec3()];
                 (hit.end, share_of_way(way, hit.end.as_dvec3()), Some(found))
             }
         };
@@ -269,7 +273,7 @@ impl Agent<'_> {
             time *= impact.time * shorter;
             hit = Some(SweepHit { normal: -impact.axis, entity: Some(other) });
             reach = start + (reach - start) * (impact.time * shorter) as f32;
-            let bent = self.map.find_first_transition(self.size, start, reach);
+            let bent = self.trace(start, reach);
             if reach == start || !matches!(bent, Trace::Clear) {
                 break;
             }
@@ -284,16 +288,17 @@ impl Agent<'_> {
         crowd: &impl NearbyBodies<'b>,
         memory: &mut PlaneCache,
     ) -> Option<(Impact, u16)> {
-        let from = Pose::at(start.as_dvec3());
-        let body = Body::moving(self.shape, from, Pose::at(end.as_dvec3()));
+        let way = [start.as_dvec3(), end.as_dvec3()];
+        // Most sweeps come near no body, so the player's own body is made when one is near.
+        let mut own = None;
         let mut first: Option<(Impact, u16)> = None;
-        crowd.visit(&body.speedbox().inflated(AGENT_GAP), &mut |other, obstacle| {
-            let impact = match memory.first_impact(other, &body, obstacle) {
+        let bounds = box_along(&self.shape.bounds, way).inflated(AGENT_GAP);
+        crowd.visit(&bounds, &mut |other, obstacle| {
+            let body = || Body::moving(self.shape, Pose::at(way[0]), Pose::at(way[1]));
+            let impact = match memory.first_impact(other, own.get_or_insert_with(body), obstacle) {
                 TimeOfImpact::Free => return,
                 TimeOfImpact::Blocked(impact) => impact,
-                TimeOfImpact::Overlapping => {
-                    Impact { time: 0.0, axis: DVec3::ZERO, point: from.position }
-                }
+                TimeOfImpact::Overlapping => Impact { time: 0.0, axis: DVec3::ZERO, point: way[0] },
             };
             if first.is_none_or(|(earliest, _)| impact.time < earliest.time) {
                 first = Some((impact, other));

@@ -35,6 +35,9 @@ const GROUND_REACH: f32 = 0.25;
 /// A player who moves up, and away from the ground faster than this, in units per second, has left
 /// the ground, even if the ground is still near. Quake III has the same rule.
 const LEAVING: f64 = 10.0;
+/// A player who ends a tick nearer than this to a surface, in units, is moved away from it.
+const CLEAR_OF_SURFACES: f32 = SURFACE_DISTANCE * 0.5;
+const _: () = assert!(CLEAR_OF_SURFACES >= LEAST_CLEARANCE);
 /// Speed of a player who leaves a teleporter, as in Quake.
 const TELEPORT_SPEED: f64 = 300.0;
 /// Maximum number of surfaces that a player is moved away from in one tick. No corner has so many.
@@ -222,8 +225,11 @@ pub(crate) fn step(
 fn keep_off(motion: &mut Motion, checked: Vec3, surroundings: &mut impl Surroundings) {
     let posture = motion.walker.posture;
     for _ in 0..MAX_SURFACES {
-        let near = surroundings.clearance(posture, motion.position, SURFACE_DISTANCE * 0.5);
-        let Clearance::Near(near) = near else { break };
+        let near = match surroundings.clearance(posture, motion.position, CLEAR_OF_SURFACES) {
+            Clearance::Clear => return,
+            Clearance::Near(near) => near,
+            Clearance::Inside => break,
+        };
         let off = motion.position + near.normal * (SURFACE_DISTANCE - near.distance);
         motion.position = surroundings.sweep(posture, motion.position, off).end;
     }

@@ -141,7 +141,7 @@ impl Predictor {
         let known = (&*others, own, spins);
         let crowd = KnownBodies::new(self, known, (&motion, layers), (seconds, reach));
         let memory = PlaneCache::new(&mut context);
-        let mut around = PlayerSurroundings::new(&self.arena, crowd, memory);
+        let mut around = PlayerSurroundings::new(&self.arena, motion.position, crowd, memory);
         let by = (seconds, parameters);
         let motion = movement::step(motion, command, by, &mut around, &mut encounters);
         let pushed = around.pushed;
@@ -186,7 +186,7 @@ impl Predictor {
             KnownBodies::new(self, (&moved, &[], spins), (&motion, layers), (seconds, reach));
         let mut context = StepContext::default();
         let memory = PlaneCache::new(&mut context);
-        let mut around = PlayerSurroundings::new(&self.arena, crowd, memory);
+        let mut around = PlayerSurroundings::new(&self.arena, motion.position, crowd, memory);
         movement::come_down(motion, seconds, &mut around)
     }
 

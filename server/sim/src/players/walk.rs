@@ -2,12 +2,12 @@
 //! the shoves that it gives.
 
 use glam::{DVec3, Vec3};
-use obsp::Clearance;
 use obsp::model::BodyKind;
+use obsp::{Clearance, Region};
 
 use crate::arena::Arena;
 use crate::arena::triggers::Effect;
-use crate::bodies::entities::Entities;
+use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::Seeker;
 use crate::bodies::mobility::Mobility;
 use crate::bodies::roles::Walker;
@@ -38,9 +38,14 @@ const STOOD_ON: f64 = 0.7;
 /// moves less than the rounding of its sent position.
 const STILL: f64 = 1.0;
 
+/// How far the positions of most sweeps of a tick are from the player along each axis, in units: two
+/// ticks at running speed, and a step down.
+const REGION: Vec3 = Vec3::new(12.0, 12.0, 20.0);
+
 /// The world as the movement code of a player sees it.
 pub(crate) struct PlayerSurroundings<'a, C> {
     pub(crate) arena: &'a Arena,
+    region: Region,
     pub(crate) crowd: C,
     pub(crate) memory: PlaneCache<'a>,
     /// Whether a moving body that the player had not set in motion was in the way or carried the
@@ -49,13 +54,15 @@ pub(crate) struct PlayerSurroundings<'a, C> {
 }
 
 impl<'a, C> PlayerSurroundings<'a, C> {
-    pub(crate) fn new(arena: &'a Arena, crowd: C, memory: PlaneCache<'a>) -> Self {
-        Self { arena, crowd, memory, pushed: false }
+    /// The surroundings of a player at `position`.
+    pub(crate) fn new(arena: &'a Arena, position: Vec3, crowd: C, memory: PlaneCache<'a>) -> Self {
+        Self { arena, region: arena.map.region(position, REGION), crowd, memory, pushed: false }
     }
 
     fn agent(&self, posture: Posture) -> Agent<'a> {
         let (shape, size) = self.arena.shapes.boxes.of(posture);
-        Agent { map: &self.arena.map, shape: &self.arena.shapes[shape], size }
+        let Self { arena, region, .. } = self;
+        Agent { map: &arena.map, region: *region, shape: &arena.shapes[shape], size }
     }
 
     fn half_height(&self, posture: Posture) -> f64 {
@@ -175,6 +182,17 @@ pub(crate) struct WalkOutcome {
     pub(crate) touched: Vec<u16>,
 }
 
+/// The motion of a player on foot; `None` for other entities, and in limbo.
+pub(crate) fn motion_of(entity: &Entity) -> Option<PlayerMotion> {
+    let walker = *entity.walker()?;
+    Some(PlayerMotion {
+        // The conversion is exact: a player's position and velocity are always values of `f32`.
+        position: entity.placement()?.pose().position.as_vec3(),
+        velocity: entity.velocity.as_vec3(),
+        walker,
+    })
+}
+
 /// Moves the player in `slot` by a tick and shoves the props that they run into.
 pub(crate) fn step(
     arena: &Arena,
@@ -185,14 +203,8 @@ pub(crate) fn step(
 ) -> WalkOutcome {
     let seconds = context.seconds;
     let Some(entity) = entities.get(slot) else { return WalkOutcome::default() };
-    let (Some(walker), Some(before)) = (entity.walker(), entity.placement().copied()) else {
+    let (Some(motion), Some(before)) = (motion_of(entity), entity.placement().copied()) else {
         return WalkOutcome::default();
-    };
-    let motion = PlayerMotion {
-        // The conversion is exact: a player's position and velocity are always values of `f32`.
-        position: before.pose().position.as_vec3(),
-        velocity: entity.velocity.as_vec3(),
-        walker: *walker,
     };
     let space = arena.space(entities);
     let mut encounters = Encounters::default();
@@ -201,6 +213,7 @@ pub(crate) fn step(
     let reach = parameters.reach(motion.velocity, arena.currents.fastest(), seconds);
     let mut around = PlayerSurroundings::new(
         arena,
+        motion.position,
         LiveBodies::new(space, entity, before.bounds(), (seconds, reach)),
         memory,
     );
@@ -246,22 +259,18 @@ pub(crate) fn come_down(
 ) {
     let seconds = context.seconds;
     let Some(entity) = entities.get(slot) else { return };
-    let (Some(walker), Some(before)) = (entity.walker(), entity.placement()) else { return };
-    let motion = PlayerMotion {
-        position: before.pose().position.as_vec3(),
-        velocity: entity.velocity.as_vec3(),
-        walker: *walker,
-    };
+    let (Some(motion), Some(before)) = (motion_of(entity), entity.placement()) else { return };
     let space = arena.space(entities);
-    let reach = f64::from(walker.ground_velocity.length()) * seconds;
+    let reach = f64::from(motion.walker.ground_velocity.length()) * seconds;
     let crowd = LiveBodies::new(space, entity, before.bounds(), (seconds, reach));
-    let mut around = PlayerSurroundings::new(arena, crowd, PlaneCache::new(context));
+    let mut around =
+        PlayerSurroundings::new(arena, motion.position, crowd, PlaneCache::new(context));
     let moved = movement::come_down(motion, seconds, &mut around);
     if moved == motion {
         return;
     }
     let pose = Pose::at(moved.position.as_dvec3());
-    let shape = arena.shapes.of_posture(walker.posture);
+    let shape = arena.shapes.of_posture(motion.walker.posture);
     if let Some(placement) = space.place(shape, pose, Seeker::of(entity), context) {
         entities.commit(slot, placement);
     }

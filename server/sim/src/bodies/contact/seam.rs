@@ -47,16 +47,19 @@ pub(super) fn exposure(
     let here = |face: &&Face| face.plane.signed_distance(point).abs() < ON_FACE;
     let normals: Vec<DVec3> =
         solid.solid.faces().iter().filter(here).map(|face| face.plane.normal).collect();
+    let supporting = supporting(&normals, direction);
+    if supporting.len() < 2 {
+        return Exposure::AsDrawn;
+    }
     let open = |normal: &DVec3| {
         let inward: DVec3 = normals.iter().filter(|n| *n != normal).sum();
         !is_solid(map, near, point + (*normal - inward) * PROBE)
     };
-    let supporting = supporting(&normals, direction);
     let mut open_faces = supporting.iter().filter(|normal| open(normal));
-    match (supporting.len(), open_faces.next(), open_faces.next()) {
-        (0 | 1, ..) | (_, Some(_), Some(_)) => Exposure::AsDrawn,
-        (_, Some(&only), None) => Exposure::Face(only),
-        (_, None, _) => Exposure::Covered,
+    match (open_faces.next(), open_faces.next()) {
+        (Some(_), Some(_)) => Exposure::AsDrawn,
+        (Some(&only), None) => Exposure::Face(only),
+        (None, _) => Exposure::Covered,
     }
 }
 

@@ -17,18 +17,20 @@ const SAME_POINT: f32 = 4.0;
 /// tangents of the normal `axis` may differ from those of the last tick.
 pub(super) fn remember(known: Option<&Pair>, axis: DVec3, points: &mut Points) {
     let Some(known) = known else { return };
-    let [before, now] = [known.axis, axis].map(tangents);
     // Normals whose z components are 0.0 and -0.0 compare as equal, but their tangents differ.
     let same_sign = known.axis.z.is_sign_negative() == axis.z.is_sign_negative();
     let stays = known.axis == axis && same_sign;
+    let turned = (!stays).then(|| [known.axis, axis].map(tangents));
     let mut open: ArrayVec<&mut ContactPoint, MAX_POINTS> = points.iter_mut().collect();
     let mut left: ArrayVec<&ContactPoint, MAX_POINTS> = known.points.iter().collect();
     while let Some([new, old]) = nearest(&open, &left) {
         let [normal, along_first, along_second] = left.swap_remove(old).impulse;
-        let friction = before[0] * along_first + before[1] * along_second;
-        open.swap_remove(new).impulse = match stays {
-            true => [normal, along_first, along_second],
-            false => [normal, friction.dot(now[0]), friction.dot(now[1])],
+        open.swap_remove(new).impulse = match turned {
+            None => [normal, along_first, along_second],
+            Some([before, now]) => {
+                let friction = before[0] * along_first + before[1] * along_second;
+                [normal, friction.dot(now[0]), friction.dot(now[1])]
+            }
         };
     }
 }

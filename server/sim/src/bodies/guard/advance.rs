@@ -194,6 +194,9 @@ impl Space<'_> {
         planes: impl Fn(u16, Blocker) -> P + Sync,
         context: &mut StepContext,
     ) -> Vec<Advance> {
+        if proposals.is_empty() {
+            return Vec::new();
+        }
         let mut movers = self.movers(proposals, &context.threads);
         let pairs = self.first_contacts(&mut movers, neighbours, planes, context);
         stop_in_order(&mut movers, &pairs, context);
@@ -276,9 +279,12 @@ impl Space<'_> {
         for mover in movers.iter_mut().filter(|mover| mover.pocket.is_some()) {
             self.stop_outside_pocket(mover, context);
         }
-        let mut mover_of = vec![None; self.entities.slot_count()];
-        movers.iter().enumerate().for_each(|(i, m)| mover_of[usize::from(m.slot)] = Some(i));
-        let mover_of = |slot: u16| mover_of.get(usize::from(slot)).copied().flatten();
+        // For each slot: the number of its mover, counted from one; zero for what stands.
+        let mut mover_of = vec![0u16; self.entities.slot_count()];
+        for (mover, number) in movers.iter().zip(1..) {
+            mover_of[usize::from(mover.slot)] = number;
+        }
+        let mover_of = |slot: u16| usize::from(*mover_of.get(usize::from(slot))?).checked_sub(1);
         let moving: &[MovingBody] = movers;
         let shares = context.threads.in_shares(neighbours.len(), MIN_PAIRS, |range| {
             let mut context = context.share();

@@ -72,6 +72,7 @@ pub(crate) fn settle(
     let mut states = vec![State::NotAwake; slot_count];
     let (in_heap, carried) = (in_heap(pairs, slot_count), carried(entities, shapes, pairs));
     let balances = balances(pairs, slot_count);
+    let mut awake = Vec::new();
     for entity in entities.iter_mut() {
         let slot = entity.id.slot;
         states[usize::from(slot)] = match entity.mobility() {
@@ -80,13 +81,15 @@ pub(crate) fn settle(
                 let lies = [in_heap(slot), carried(slot), balances(slot)];
                 count_rest(entity, shapes, lies, seconds)
             }
-            _ => State::NotAwake,
+            _ => continue,
         };
+        awake.push(slot);
     }
     keep_awake(&mut states, entities, pairs, driven);
     let islands = roots(slot_count, pairs, |slot| states[usize::from(slot)] == State::MaySleep);
-    for entity in entities.iter_mut() {
-        let slot = usize::from(entity.id.slot);
+    for slot in awake {
+        let Some(entity) = entities.get_mut(slot) else { continue };
+        let slot = usize::from(slot);
         match states[slot] {
             State::NotAwake => {}
             State::Awake(reason) | State::KeptAwake(reason) => entity.sleep.awake_because = reason,

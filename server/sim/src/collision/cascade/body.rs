@@ -6,7 +6,7 @@ use obsp::geometry::{Aabb, ConvexSolid};
 use super::mesh::{Mesh, is_angled};
 use crate::collision::distances::ROUNDING;
 use crate::collision::oriented_box::OrientedBox;
-use crate::collision::pose::{Motion, Pose, sagitta};
+use crate::collision::pose::{Motion, Pose, arc, sagitta};
 use crate::collision::separation::Part;
 use crate::collision::shape::Shape;
 use crate::collision::time_of_impact::Sweep;
@@ -34,13 +34,14 @@ impl<'a> Body<'a> {
     pub(crate) fn moving(shape: &'a Shape, start: Pose, end: Pose) -> Self {
         let motion = Motion::new(start, end);
         let first = motion.start.rotation();
-        let last = if motion.is_still() { first } else { motion.end.rotation() };
+        let turns = motion.start.orientation != motion.end.orientation;
+        let last = if turns { motion.end.rotation() } else { first };
         Self {
             parts: &shape.parts,
             rotations: [first, last],
             bounds: &shape.bounds,
             radius: shape.radius,
-            arc: motion.arc(0.0, 1.0, shape.radius),
+            arc: arc(motion.start.orientation, motion.end.orientation, shape.radius),
             sagitta: sagitta([&motion.start, &motion.end], shape.radius).unwrap_or(f64::INFINITY),
             mesh: Some(&shape.mesh),
             motion,
@@ -136,11 +137,10 @@ impl<'a> Body<'a> {
     /// Greatest `axis · x` at the beginning and at the end.
     fn extents(&self, axis: DVec3, extent: impl Fn(&DMat3, DVec3) -> f64) -> [f64; 2] {
         let [start, end] = &self.rotations;
-        let first = extent(start, axis) + axis.dot(self.motion.start.position);
-        if self.motion.is_still() {
-            return [first; 2];
-        }
-        [first, extent(end, axis) + axis.dot(self.motion.end.position)]
+        let first = extent(start, axis);
+        let last = if start == end { first } else { extent(end, axis) };
+        let Motion { start, end } = &self.motion;
+        [first + axis.dot(start.position), last + axis.dot(end.position)]
     }
 
     pub(super) fn box_extents(&self, axis: DVec3) -> [f64; 2] {
@@ -168,6 +168,14 @@ impl<'a> Body<'a> {
 /// The axis-aligned box around `bounds`, given in body axes, at `pose`.
 pub(crate) fn box_at(bounds: &Aabb, pose: &Pose) -> Aabb {
     box_turned(bounds, &pose.rotation(), pose.position)
+}
+
+/// The axis-aligned box around `bounds` on its way from one position to another, without a turn from
+/// the axes of the world. It is the speedbox of the body, exactly.
+pub(crate) fn box_along(bounds: &Aabb, [start, end]: [DVec3; 2]) -> Aabb {
+    let (centre, reach) = (bounds.centre(), bounds.half_extents() + ROUNDING);
+    let last = Aabb::from_centre(end + centre, reach);
+    Aabb::from_centre(start + centre, reach).union(last)
 }
 
 /// The axis-aligned box around `bounds`, for body axes with this rotation and position.

@@ -1,5 +1,6 @@
 //! Sliding along surfaces, and stepping up ledges.
 
+use arrayvec::ArrayVec;
 use glam::{DVec3, Vec3};
 
 use super::{GROUND_REACH, Ground, Motion, Surroundings};
@@ -25,6 +26,9 @@ const SAME_PLANE: f64 = 0.99;
 /// does not leave a velocity into the surface.
 const OVERCLIP: f64 = 1.001;
 
+/// The hits of a slide, each with the speed into the surface.
+type Touched = ArrayVec<(SweepHit, f64), MAX_BENDS>;
+
 /// Moves for `seconds` at the motion's velocity and slides along the surfaces that are met. Returns
 /// whether any surface was met.
 fn slide(
@@ -32,9 +36,11 @@ fn slide(
     ground: Option<Ground>,
     seconds: f64,
     surroundings: &mut impl Surroundings,
-    touched: &mut Vec<(SweepHit, f64)>,
+    touched: &mut Touched,
 ) -> bool {
-    let mut planes: Vec<DVec3> = ground.iter().map(|ground| ground.normal).collect();
+    // The last plane is the one too many.
+    let mut planes = ArrayVec::<DVec3, { MAX_PLANES + 1 }>::new();
+    planes.extend(ground.map(|ground| ground.normal));
     let in_wedge = ground.is_some_and(|ground| ground.is_wedge);
     let wanted = motion.velocity;
     let mut left = seconds;
@@ -90,7 +96,7 @@ pub(super) fn slide_and_step(
 ) {
     let step = Vec3::Z * parameters.step_height as f32;
     let start = *motion;
-    let mut met = Vec::new();
+    let mut met = Touched::new();
     if !slide(motion, ground, seconds, surroundings, &mut met) {
         descend(motion, ground, step, surroundings);
         return;
@@ -99,13 +105,13 @@ pub(super) fn slide_and_step(
     if ground.is_none() && motion.velocity.z > 0.0 {
         let below = surroundings.sweep(posture, start.position, start.position - step);
         if below.hit.is_none_or(|hit| hit.normal.z < WALKABLE) {
-            touched.append(&mut met);
+            touched.extend(met);
             return;
         }
     }
     let up = surroundings.sweep(posture, start.position, start.position + step);
     let mut high = Motion { position: up.end, ..start };
-    let mut met_above = Vec::new();
+    let mut met_above = Touched::new();
     slide(&mut high, None, seconds, surroundings, &mut met_above);
     let rise = Vec3::Z * (up.end.z - start.position.z);
     let down = surroundings.sweep(posture, high.position, high.position - rise);
@@ -116,7 +122,7 @@ pub(super) fn slide_and_step(
         *motion = high;
         met = met_above;
     }
-    touched.append(&mut met);
+    touched.extend(met);
 }
 
 /// Keeps the player on descending ground: down a stair, or over the crest of a ramp.
