@@ -303,8 +303,8 @@ impl Map {
         onion.clearance(onion.root(), size, point, radius)
     }
 
-    /// The region of all positions that are no farther than `reach` from `centre` along each axis,
-    /// for [`Map::clearance_in`] and [`Map::find_first_transition_in`].
+    /// The region of all positions that are no farther than `reach` from `centre` along each axis.
+    /// Queries near one place cost less there.
     ///
     /// ```
     /// use obsp::glam::Vec3;
@@ -313,27 +313,12 @@ impl Map {
     /// let standing = map.size("standing").expect("a default size");
     /// let start = Vec3::new(-400.0, -320.0, 60.0);
     /// let (end, region) = (start - Vec3::Z * 40.0, map.region(start, Vec3::splat(40.0)));
-    /// let trace = map.find_first_transition_in(&region, standing, start, end);
+    /// let trace = region.find_first_transition(standing, start, end);
     /// assert_eq!(trace, map.find_first_transition(standing, start, end));
     /// # Ok::<(), obsp::LoadMapError>(())
     /// ```
-    pub fn region(&self, centre: Vec3, reach: Vec3) -> Region {
-        self.parts.onion.region(centre, reach)
-    }
-
-    /// [`Map::clearance`], faster for a point in a region of this map.
-    #[inline]
-    pub fn clearance_in(
-        &self,
-        region: &Region,
-        size: SizeId,
-        point: Vec3,
-        radius: f32,
-    ) -> Clearance {
-        let onion = &self.parts.onion;
-        let away = Vec3::splat(radius);
-        let root = region.root_for(onion, [point - away, point + away]);
-        onion.clearance(root, size, point, radius)
+    pub fn region(&self, centre: Vec3, reach: Vec3) -> Region<'_> {
+        Region::new(&self.parts.onion, centre, reach)
     }
 
     /// The first contact of a box of this size while its centre moves from `start` to `end`
@@ -359,19 +344,6 @@ impl Map {
     pub fn find_first_transition(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         let onion = &self.parts.onion;
         onion.trace(onion.root(), size, start, end)
-    }
-
-    /// [`Map::find_first_transition`], faster for a segment in a region of this map.
-    #[inline]
-    pub fn find_first_transition_in(
-        &self,
-        region: &Region,
-        size: SizeId,
-        start: Vec3,
-        end: Vec3,
-    ) -> Trace {
-        let onion = &self.parts.onion;
-        onion.trace(region.root_for(onion, [start, end]), size, start, end)
     }
 
     /// The first contact of any convex body while its reference point moves from

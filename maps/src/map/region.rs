@@ -2,40 +2,36 @@
 
 use glam::Vec3;
 
+use super::near::Clearance;
 use super::onion::{Child, OnionTree, Target, rounding};
+use super::trace::Trace;
+use crate::spaces::SizeId;
 
 /// Planes at least this far from a region, in units, change no query within the region. It is twice
 /// the distance at which queries look at a plane more closely.
 const APART: f32 = 1.0 / 16.0;
 
-/// A box of positions, and the lowest part of a map's tree that holds all of them. Many queries near
-/// one place, such as the sweeps of a player's tick, need not come down the whole tree each time.
-/// They give the same results, bit for bit.
+/// A box of positions in a map, and the lowest part of the map's tree that holds all of them. Many
+/// queries near one place, such as the sweeps of a player's tick, need not come down the whole tree
+/// each time. They give the same results as the queries of the map, bit for bit, also where they leave
+/// the region.
 #[derive(Clone, Copy, Debug)]
-pub struct Region {
+pub struct Region<'a> {
+    onion: &'a OnionTree,
     min: Vec3,
     max: Vec3,
+    /// All leaves that a query within the box comes to are below this child.
     child: Child,
 }
 
-impl Region {
-    /// The part of `tree` at which a query begins that stays between these positions.
-    #[inline]
-    pub(crate) fn root_for(&self, tree: &OnionTree, positions: [Vec3; 2]) -> Child {
-        let holds = |at: Vec3| self.min.cmple(at).all() && at.cmple(self.max).all();
-        if positions.into_iter().all(holds) { self.child } else { tree.root() }
-    }
-}
-
-impl OnionTree {
-    /// The region of all positions that are no farther than `reach` from `centre` along each axis.
-    pub(crate) fn region(&self, centre: Vec3, reach: Vec3) -> Region {
+impl<'a> Region<'a> {
+    pub(super) fn new(onion: &'a OnionTree, centre: Vec3, reach: Vec3) -> Self {
         let (min, max) = (centre - reach, centre + reach);
         // The rounding of a distance from a plane is less than that of the farthest corner.
         let apart = APART + 4.0 * rounding(min.abs().max(max.abs()));
-        let mut child = self.root();
+        let mut child = onion.root();
         while let Target::Node(index) = child.target() {
-            let node = &self.nodes()[index as usize];
+            let node = &onion.nodes()[index as usize];
             let distance = node.signed_distance(centre);
             let least = node.normal.abs().dot(reach) + apart;
             child = if distance > least {
@@ -46,7 +42,27 @@ impl OnionTree {
                 break;
             };
         }
-        Region { min, max, child }
+        Self { onion, min, max, child }
+    }
+
+    /// The part of the tree at which a query begins that stays between these positions.
+    #[inline]
+    fn root_for(&self, positions: [Vec3; 2]) -> Child {
+        let holds = |at: Vec3| self.min.cmple(at).all() && at.cmple(self.max).all();
+        if positions.into_iter().all(holds) { self.child } else { self.onion.root() }
+    }
+
+    /// The same as [`Map::clearance`](crate::Map::clearance).
+    #[inline]
+    pub fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
+        let away = Vec3::splat(radius);
+        self.onion.clearance(self.root_for([point - away, point + away]), size, point, radius)
+    }
+
+    /// The same as [`Map::find_first_transition`](crate::Map::find_first_transition).
+    #[inline]
+    pub fn find_first_transition(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
+        self.onion.trace(self.root_for([start, end]), size, start, end)
     }
 }
 
@@ -121,11 +137,11 @@ mod tests {
                     start = hit.end;
                 }
                 let trace = map.find_first_transition(size, start, end);
-                assert_eq!(map.find_first_transition_in(&region, size, start, end), trace);
+                assert_eq!(region.find_first_transition(size, start, end), trace);
                 hits += u32::from(matches!(trace, crate::Trace::Hit(_)));
                 for radius in [1.0 / 64.0, 4.0] {
                     let clearance = map.clearance(size, start, radius);
-                    assert_eq!(map.clearance_in(&region, size, start, radius), clearance);
+                    assert_eq!(region.clearance(size, start, radius), clearance);
                     near += u32::from(matches!(clearance, crate::Clearance::Near(_)));
                 }
             }

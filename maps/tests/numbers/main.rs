@@ -99,21 +99,21 @@ fn call(name: &str, map: &Map, n: &mut Numbers) {
             let (centre, reach) = (vector_f32(n, [0.0, 0.0, 60.0]), vector_f32(n, [16.0; 3]));
             let (region, usual) = (map.region(centre, reach), Vec3::new(0.0, 0.0, 60.0));
             let size = map.size("standing").expect("a default size");
-            let trace = map.find_first_transition_in(&region, size, usual, usual - Vec3::Z * 40.0);
+            let trace = region.find_first_transition(size, usual, usual - Vec3::Z * 40.0);
             assert_eq!(trace, map.find_first_transition(size, usual, usual - Vec3::Z * 40.0));
         }
-        "Map::find_first_transition_in" => {
+        "Region::find_first_transition" => {
             let (start, end) = (vector_f32(n, [0.0, 0.0, 99.0]), vector_f32(n, [900.0, 0.0, 9.0]));
             let size = map.size("standing").expect("a default size");
             let region = map.region(Vec3::new(0.0, 0.0, 99.0), Vec3::splat(16.0));
-            let trace = map.find_first_transition_in(&region, size, start, end);
+            let trace = region.find_first_transition(size, start, end);
             assert_eq!(trace, map.find_first_transition(size, start, end));
         }
-        "Map::clearance_in" => {
+        "Region::clearance" => {
             let size = map.size("standing").expect("a default size");
             let (point, radius) = (vector_f32(n, [0.0, 0.0, 30.0]), n.f32(4.0));
             let region = map.region(Vec3::new(0.0, 0.0, 30.0), Vec3::splat(16.0));
-            let clearance = map.clearance_in(&region, size, point, radius);
+            let clearance = region.clearance(size, point, radius);
             assert_eq!(clearance, map.clearance(size, point, radius));
         }
         "Map::is_solid" => {

@@ -215,7 +215,7 @@ fn within_extent(start: Vec3, end: Vec3) -> Vec3 {
 pub(crate) struct Agent<'a> {
     pub(crate) map: &'a obsp::Map,
     /// Where the player moves in this tick.
-    pub(crate) region: Region,
+    pub(crate) region: Region<'a>,
     pub(crate) shape: &'a Shape,
     pub(crate) size: SizeId,
 }
@@ -223,11 +223,11 @@ pub(crate) struct Agent<'a> {
 impl Agent<'_> {
     /// The world within `radius` of the box at `position`.
     pub(crate) fn clearance(&self, position: Vec3, radius: f32) -> Clearance {
-        self.map.clearance_in(&self.region, self.size, position, radius)
+        self.region.clearance(self.size, position, radius)
     }
 
     fn trace(&self, start: Vec3, end: Vec3) -> Trace {
-        self.map.find_first_transition_in(&self.region, self.size, start, end)
+        self.region.find_first_transition(self.size, start, end)
     }
 
     /// Whether the box may stand at `position`.

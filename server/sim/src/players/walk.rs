@@ -45,7 +45,7 @@ const REGION: Vec3 = Vec3::new(12.0, 12.0, 20.0);
 /// The world as the movement code of a player sees it.
 pub(crate) struct PlayerSurroundings<'a, C> {
     pub(crate) arena: &'a Arena,
-    region: Region,
+    region: Region<'a>,
     pub(crate) crowd: C,
     pub(crate) memory: PlaneCache<'a>,
     /// Whether a moving body that the player had not set in motion was in the way or carried the
