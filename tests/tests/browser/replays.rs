@@ -186,7 +186,8 @@ fn the_badge_is_whole_and_leaves_the_map_its_name() {
     for (width, height) in READ_ON {
         browser.resize(width, height);
         browser.wait_for(&format!("innerWidth === {width} && innerHeight === {height}"));
-        browser.wait_for(&format!("{badge}.textContent.endsWith('98\u{a0}%; the file is cut short')"));
+        browser
+            .wait_for(&format!("{badge}.textContent.endsWith('98\u{a0}%; the file is cut short')"));
         let whole = format!(
             "{badge}.scrollWidth <= {badge}.clientWidth && {badge}.scrollHeight <= {badge}.clientHeight"
         );
@@ -198,7 +199,8 @@ fn the_badge_is_whole_and_leaves_the_map_its_name() {
     }
     browser.resize(1280, 800);
     browser.wait_for("innerWidth === 1280");
-    let named = "document.querySelector('h1').clientWidth >= document.querySelector('h1').scrollWidth
+    let named =
+        "document.querySelector('h1').clientWidth >= document.querySelector('h1').scrollWidth
         && document.querySelector('h1').clientWidth > 20";
     assert_eq!(browser.evaluate(named), true, "the map's name is cut off");
 
