@@ -52,7 +52,7 @@ export function withKeys(actions, chosen) {
  */
 export function keysText(actions, picks) {
   const key = (/** @type {import("../wire/fields.js").Action} */ { keys }) => keyName(keys[0] ?? "");
-  const weapons = picks > 0 ? [`${actions.slice(0, picks).map(key).join(" ")} choose a weapon`] : [];
+  const weapons = picks > 0 ? ["a click fires", `${actions.slice(0, picks).map(key).join(" ")} choose a weapon`] : [];
   const others = actions.slice(picks).filter(({ keys }) => keys.length > 0);
   const said = [...weapons, ...others.map((action) => `${key(action)}: ${action.label}`)];
   return said.map((one) => `${one}, `).join("");

@@ -33,6 +33,20 @@ export function facts({ bytes, changed, map, seconds }, locale) {
   return [map ?? "of another version", date, map && lasts, sizeOf(bytes)].filter(Boolean).join(" · ");
 }
 
+/**
+ * Asks the server. Browsers name no cause if it is gone, so the page does.
+ *
+ * @param {string} address
+ * @param {RequestInit} [how]
+ */
+export async function asked(address, how) {
+  try {
+    return await fetch(address, how);
+  } catch {
+    throw new Error("The server does not answer: it has stopped, or the line is broken. Reload the page once it runs.");
+  }
+}
+
 /** The list of recordings. */
 export class Recordings {
   /**
@@ -70,14 +84,14 @@ export class Recordings {
    * @param {string} name
    */
   async fetch(name) {
-    const answer = await fetch(onServer(`/replays/${encodeURIComponent(name)}`));
+    const answer = await asked(onServer(`/replays/${encodeURIComponent(name)}`));
     if (!answer.ok) throw new Error(`The server has no recording ${name} in the folder of its --replay-dir.`);
     this.page.open(await openRecording(await answer.blob(), name));
   }
 
   /** Fetches the last half minute of the match, which the server keeps in memory. */
   async lastSeconds() {
-    const answer = await fetch(ofMatch("/rewind"), { cache: "no-store" });
+    const answer = await asked(ofMatch("/rewind"), { cache: "no-store" });
     if (!answer.ok) throw new Error((await answer.text()).trim());
     return openRecording(await answer.blob(), "the last half minute");
   }

@@ -191,7 +191,7 @@ export class Timeline {
     } else {
       const { tick, verified, audited } = progress;
       badge.dataset.state = tick < ticks || incomplete ? "warn" : "good";
-      const rest = tick < ticks ? `, ${Math.floor((Math.max(0, tick - first) / (ticks - first)) * 100)} %` : "";
+      const rest = tick < ticks ? `, ${Math.floor((Math.max(0, tick - first) / (ticks - first)) * 100)}\u00a0%` : "";
       badge.textContent = `${verified.toLocaleString("en")} digests equal, ${audited.toLocaleString("en")} ticks audited${rest}${incomplete ? "; the file is cut short" : ""}`;
       badge.title = incomplete ?? "Each tick was played again in this browser by the server's own code, to the same bits.";
     }

@@ -72,7 +72,7 @@ test("a key that a player chooses is taken from other actions", () => {
   const bound = withKeys(ACTIONS, { throw: "KeyQ" });
   assert.deepEqual(bound.map(({ keys }) => keys), [["Mouse0"], [], [], ["KeyQ"]]);
   assert.equal(keysText(bound, 0), "left button: shove, Q: throw, ");
-  assert.equal(keysText(ACTIONS, 3), "left button C Q choose a weapon, G: throw, ");
+  assert.equal(keysText(ACTIONS, 3), "a click fires, left button C Q choose a weapon, G: throw, ");
   assert.deepEqual(["Digit1", "Mouse2", "ShiftLeft", "Mouse4"].map(keyName), ["1", "right button", "Shift Left", "button 4"]);
 });
 

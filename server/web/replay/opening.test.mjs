@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { facts } from "../hud/recordings.js";
+import { asked, facts } from "../hud/recordings.js";
 import { fault, LARGEST } from "./opening.js";
 
 const RECORDING = readFileSync(new URL("../../../tests/recordings/arena.obsr", import.meta.url));
@@ -32,4 +32,9 @@ test("a recording is listed with its map, date and length", () => {
   assert.match(facts(listed, "en"), /^arena · Sep \d+, 2026, .* · 1:15 · 30 kB$/);
   assert.match(facts({ ...listed, seconds: null }, "en"), /no end yet/);
   assert.equal(facts({ ...listed, map: null, seconds: null, changed: null }, "en"), "of another version · 30 kB");
+});
+
+test("a server that does not answer is named as the cause", async (context) => {
+  context.mock.method(globalThis, "fetch", () => Promise.reject(new TypeError("Failed to fetch")));
+  await assert.rejects(asked("/replays/match.obsr"), /^Error: The server does not answer/);
 });

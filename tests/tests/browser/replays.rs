@@ -166,3 +166,49 @@ fn the_page_names_the_tick_at_which_a_recording_differs() {
     ends(running);
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// Windows and phones on which the badge of a replay is read.
+const READ_ON: [(u32, u32); 4] = [(1280, 800), (390, 844), (844, 390), (360, 640)];
+
+/// Symptom: while a long recording was verified, the badge ended in dots and the map had no name.
+#[test]
+fn the_badge_is_whole_and_leaves_the_map_its_name() {
+    let Some(program) = installed() else { return };
+    let running = serve(&offers(recordings()));
+    let mut browser = Chromium::start(&program, "badge", (1280, 800));
+    browser.open(&format!("{}?replay={RECORDING}", page_of(&running)), "");
+    browser.wait_for(&format!("globalThis.arena?.replay?.progress?.tick === {TICKS}"));
+    browser.evaluate(
+        "arena.replay.recording.incomplete = 'it has no end';
+         Object.assign(arena.replay.progress, { tick: 890, verified: 1234567, audited: 12345 }); 0",
+    );
+    let badge = "document.querySelector('#verdict')";
+    for (width, height) in READ_ON {
+        browser.resize(width, height);
+        browser.wait_for(&format!("innerWidth === {width} && innerHeight === {height}"));
+        browser
+            .wait_for(&format!("{badge}.textContent.endsWith('98\u{a0}%; the file is cut short')"));
+        let whole = format!(
+            "{badge}.scrollWidth <= {badge}.clientWidth && {badge}.scrollHeight <= {badge}.clientHeight"
+        );
+        assert_eq!(browser.evaluate(&whole), true, "the badge is cut off at {width} × {height}");
+        let below = "Math.min(...[...document.querySelectorAll('.panel')]
+            .filter((panel) => panel.checkVisibility()).map((panel) => panel.getBoundingClientRect().top))";
+        let free = format!("{badge}.getBoundingClientRect().bottom <= {below}");
+        assert_eq!(browser.evaluate(&free), true, "the badge is on a panel at {width} × {height}");
+    }
+    browser.resize(1280, 800);
+    browser.wait_for("innerWidth === 1280");
+    let named =
+        "document.querySelector('h1').clientWidth >= document.querySelector('h1').scrollWidth
+        && document.querySelector('h1').clientWidth > 20";
+    assert_eq!(browser.evaluate(named), true, "the map's name is cut off");
+
+    // Somebody who asks a body no longer needs the invitation to ask.
+    browser.evaluate("arena.store.log.note('an invitation', performance.now() / 1000); 0");
+    let invited = "document.querySelector('#news .page')?.checkVisibility()";
+    browser.wait_for(&format!("{invited} === true"));
+    browser.evaluate("document.querySelector('#why').hidden = false; 0");
+    browser.wait_for(&format!("{invited} === false"));
+    ends(running);
+}
