@@ -25,7 +25,7 @@ use obsp_sim::{
 use drawn::{brush, map};
 
 /// Types of parameters that hold numbers.
-const TYPES: [&str; 12] = [
+const TYPES: [&str; 14] = [
     "f32",
     "f64",
     "u16",

@@ -260,7 +260,7 @@ mod tests {
         for (keys, is_armed) in [(&[][..], true), (&[("targetname", "gate")], false)] {
             let keys = [&[("angle", "90"), ("wait", "1")], keys].concat();
             let mut hall = Hall::new(&a_door(&keys));
-            let armed = |hall: &Hall| hall.game.world().armed_move(hall.movers()[0]).is_some();
+            let armed = |hall: &Hall| hall.game.world.armed_move(hall.movers()[0]).is_some();
             assert_eq!(armed(&hall), is_armed);
             hall.player([-30.0, 32.0, 0.0]);
             hall.run(RATE / 2);
@@ -272,7 +272,7 @@ mod tests {
         let away = DVec3::new(-300.0, 0.0, 28.1);
         hall.game.world.teleport(player, away, Default::default()).expect("there is room");
         assert!(hall.ticks_until(0, [0.0; 3]) > RATE);
-        assert!(hall.game.world().armed_move(hall.movers()[0]).is_some(), "it is shut again");
+        assert!(hall.game.world.armed_move(hall.movers()[0]).is_some(), "it is shut again");
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl World {
         let is_met = |armed: &ArmedMove| {
             players.iter().any(|player| {
                 let pose = player.placement().map(|placement| placement.pose());
-                pose.is_some_and(|pose| armed.is_met_by(&shapes[player.shape], &pose))
+                pose.is_some_and(|pose| armed.is_met_by(&shapes[player.shape], pose))
             })
         };
         let is_due = |(id, armed): &(EntityId, ArmedMove)| is_met(armed) && rests(id);
@@ -124,7 +124,7 @@ impl World {
         else {
             return Vec::new();
         };
-        let own = box_at(&self.arena.shapes[shape].bounds, &placement.pose());
+        let own = box_at(&self.arena.shapes[shape].bounds, placement.pose());
         let gap = |zone: &Aabb| (zone.min - own.max).max(own.min - zone.max).max_element();
         let gaps = self.armed.iter().map(|(id, armed)| (gap(&armed.zone), *id));
         let mut near: Vec<(f64, EntityId)> = gaps.filter(|(gap, _)| *gap <= TOLD).collect();
