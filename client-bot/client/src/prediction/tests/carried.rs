@@ -69,7 +69,7 @@ impl Course {
                 let goal = if is_away { START } else { START + by };
                 let move_by = LinearMove { goal, speed, delay: 0 };
                 let zone = Aabb::from_centre(START + DVec3::X * 150.0, DVec3::splat(40.0));
-                if now % 120 == 0 {
+                if now.is_multiple_of(120) {
                     world.disarm_linear_move(slab);
                     world.move_linear(slab, move_by).unwrap();
                 } else if world.linear_move(slab).is_none() {
