@@ -10,6 +10,7 @@ mod fight;
 mod gates;
 mod nav_graph;
 mod path_follower;
+mod sight;
 mod wander;
 
 pub(crate) use actions::Actions;

@@ -114,8 +114,14 @@ impl Play {
             let mut others = self.game.world().state().entities;
             others.retain(|other| other.id != self.bot);
             others.push(self.goal);
-            let perception =
-                Perception { own, others: &others, pictures: &[], map: &map, nav: &self.nav };
+            let perception = Perception {
+                own,
+                others: &others,
+                pictures: &[],
+                map: &map,
+                models: &[],
+                nav: &self.nav,
+            };
             let command = bot.decide(&perception);
             self.game.step(&[(self.bot, command)]);
             own.is_some_and(|own| is_there(own.position.as_dvec3()))

@@ -6,7 +6,7 @@ use obsp_sim::MAX_ENTITIES;
 
 /// The version of the protocol, which both ends must share. Any change to `PROTOCOL.md` that an old
 /// peer would misread increments it.
-pub const PROTOCOL_VERSION: u32 = 16;
+pub const PROTOCOL_VERSION: u32 = 17;
 
 /// The application protocol that QUIC negotiates.
 pub const ALPN: &[u8] = b"obsp/1";

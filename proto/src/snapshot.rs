@@ -17,7 +17,9 @@ mod lead;
 mod probabilities;
 mod record;
 
-pub use authoritative_motion::{AuthoritativeMotion, TouchedBody, TouchedMove};
+pub use authoritative_motion::{
+    AuthoritativeMotion, TouchedArmedMove, TouchedBody, TouchedMove, TouchedSwing,
+};
 pub use codec::{
     BaselineQuery, Baselines, DigestSample, Extras, Record, RecordToWrite, Snapshot, SnapshotCodec,
 };

@@ -237,6 +237,7 @@ impl Prediction {
         while self.pending.back().is_some_and(|played| played.tick >= sent.tick) {
             self.pending.pop_back();
             self.shoved.clear();
+            self.carriers.forget_from(sent.tick);
         }
         let last = self.pending.back().map(|played| played.tick);
         let last = last.or(self.authoritative_tick());
@@ -280,9 +281,13 @@ impl Prediction {
         self.authoritative = Some((tick, Own::OnFoot(motion)));
         let predicted = predicted.and_then(|own| own.motion());
         let update = ServerUpdate { tick, observed: others, exact: &touched };
-        self.carriers = Carriers::of(&update, &self.map.predictor);
+        let mut carriers = Carriers::of(&update, &self.map.predictor);
+        let foreseen = carriers.continues(&self.carriers, self.seconds);
+        self.carriers = carriers;
         let was_other = std::mem::take(&mut self.played_with_others);
-        if predicted != Some(motion) || was_other || !self.shoved.is_confirmed(&update) {
+        let is_confirmed = foreseen && self.shoved.is_confirmed(&update);
+        if predicted != Some(motion) || was_other || !is_confirmed {
+            self.carriers.forget_from(tick.after(1));
             if self.is_far_ahead() {
                 self.shoved.clear();
             } else {
@@ -415,6 +420,7 @@ impl Prediction {
             let player = (&motion, self.layers);
             self.shoved.advance((played.tick, player), &shoved, &around, movement);
         }
+        self.carriers.meet(&motion, played.tick, (seconds, predictor));
         played.disturbed = pushed;
         motion
     }

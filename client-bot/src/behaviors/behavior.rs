@@ -1,6 +1,7 @@
 //! The interface between a bot and its behavior.
 
 use glam::DVec3;
+use obsp::model::Model;
 use obsp::{Map, PlayerSize};
 use obsp_sim::{Command, EntityState, Kind, PlayerMotion, Posture};
 
@@ -17,6 +18,8 @@ pub struct Perception<'a> {
     pub pictures: &'a [DVec3],
     /// The map.
     pub map: &'a Map,
+    /// The models of bodies, in the order of their ids.
+    pub models: &'a [Model],
     /// The navigation graph of the map.
     pub nav: &'a NavGraph,
 }
@@ -89,7 +92,10 @@ mod tests {
         let dives = Command { pitch: -5_000, buttons: Buttons::CROUCH, ..Command::default() };
         let of = |eyes_above: f64| {
             let own = Some(own_at(surface + DVec3::Z * (eyes_above - 22.0)));
-            breathing(dives, &Perception { own, others: &[], pictures: &[], map: &map, nav: &nav })
+            breathing(
+                dives,
+                &Perception { own, others: &[], pictures: &[], map: &map, models: &[], nav: &nav },
+            )
         };
         assert_eq!(of(-2.0), Command { pitch: 0, buttons: Buttons::JUMP, ..dives });
         assert_eq!(of(1.0), dives);

@@ -213,7 +213,8 @@ mod tests {
             let state = game.world().state();
             let others: Vec<_> = state.entities.iter().filter(|e| e.id != id).copied().collect();
             let tank = *state.entities.iter().find(|entity| entity.id == id).unwrap();
-            let perception = Perception { own: None, others: &others, pictures: &[], map, nav };
+            let perception =
+                Perception { own: None, others: &others, pictures: &[], map, models: &[], nav };
             let command = driver.decide(&tank, &perception);
             distance += tank.velocity.length() / 60.0;
             let pad = nearest_pad(&tank, &others);

@@ -1,11 +1,11 @@
 //! Fighting other players on foot.
 
 use glam::DVec3;
-use obsp::{Map, Trace};
 use obsp_sim::{Buttons, Command, EntityState, Random};
 
 use super::behavior::{Behavior, Perception, eyes, heading, moves_ahead};
 use super::path_follower::PathFollower;
+use super::sight::is_in_sight;
 
 /// A bot approaches an opponent farther off than `FAR`, in units, and steps back from one nearer
 /// than `NEAR`.
@@ -72,10 +72,9 @@ impl Fight {
         eyes: DVec3,
         perception: &Perception<'_>,
     ) -> Option<obsp_sim::EntityId> {
-        let visible = perception
-            .others
-            .iter()
-            .filter(|other| other.kind.is_player() && sees(perception.map, eyes, other.position));
+        let visible = perception.others.iter().filter(|other| {
+            other.kind.is_player() && is_in_sight(perception, eyes, other.position)
+        });
         let distance = |other: &EntityState| other.position.distance_squared(eyes);
         visible.min_by(|a, b| distance(a).total_cmp(&distance(b))).map(|other| other.id)
     }
@@ -188,17 +187,12 @@ impl Behavior for Fight {
     }
 }
 
-/// Whether the static world leaves the line of sight between two points free.
-pub(super) fn sees(map: &Map, from: DVec3, to: DVec3) -> bool {
-    let Some(point) = map.size("point") else { return false };
-    map.find_first_transition(point, from.as_vec3(), to.as_vec3()) == Trace::Clear
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::HashSet;
 
+    use crate::behaviors::sight::sees;
     use crate::behaviors::tests::{arena, own_at, player_at};
 
     #[test]
@@ -210,6 +204,7 @@ mod tests {
             others: &[],
             pictures: &[],
             map: &map,
+            models: &[],
             nav: &nav,
         };
         let mut behavior = Fight::new(1);
@@ -232,7 +227,8 @@ mod tests {
         .unwrap();
         let others = [player_at(there)];
         let own = Some(own_at(here));
-        let perception = Perception { own, others: &others, pictures: &[], map: &map, nav: &nav };
+        let perception =
+            Perception { own, others: &others, pictures: &[], map: &map, models: &[], nav: &nav };
         let mut behavior = Fight::new(3);
         let commands: Vec<Command> = (0..120).map(|_| behavior.decide(&perception)).collect();
         let shots = commands.iter().filter(|c| c.buttons.contains(Buttons::PRIMARY)).count();

@@ -15,8 +15,8 @@ use obsp_sim::{
     Random, Walker,
 };
 
-use super::fight::sees;
 use super::gates::{Gate, Switch};
+use super::sight::sees;
 
 /// Units between two neighbouring nodes.
 const STRIDE: f32 = 48.0;

@@ -4,8 +4,8 @@ use glam::DVec3;
 use obsp_sim::{Buttons, Command, EntityState, Kind, Random};
 
 use super::behavior::{Behavior, Perception, heading, moves_ahead};
-use super::fight::sees;
 use super::path_follower::PathFollower;
+use super::sight::is_in_sight;
 
 /// Ticks between two checks whether the bot makes progress: a third of a second at
 /// 60 Hz, long enough to distinguish walking from shuffling.
@@ -176,7 +176,7 @@ fn nearest_item(here: DVec3, perception: &Perception<'_>) -> Option<DVec3> {
     let near = |item: &&DVec3| (VISITED..PROP_RANGE).contains(&item.distance(here));
     let seen = perception.pictures.iter().filter(near).filter(|item| {
         let eyes = here + DVec3::Z * EYES;
-        sees(perception.map, eyes, **item)
+        is_in_sight(perception, eyes, **item)
     });
     seen.min_by(|a, b| a.distance(here).total_cmp(&b.distance(here))).copied()
 }
@@ -211,7 +211,14 @@ mod tests {
         positions
             .map(|position| {
                 let own = Some(own_at(position));
-                behavior.decide(&Perception { own, others, pictures: &[], map: &map, nav: &nav })
+                behavior.decide(&Perception {
+                    own,
+                    others,
+                    pictures: &[],
+                    map: &map,
+                    models: &[],
+                    nav: &nav,
+                })
             })
             .collect()
     }
@@ -260,6 +267,7 @@ mod tests {
                 others: &[],
                 pictures: &[item],
                 map: &map,
+                models: &[],
                 nav: &nav,
             };
             let yaw = heading(item - here);
@@ -281,8 +289,14 @@ mod tests {
             let velocity = DVec3::Z * if moves { 60.0 } else { 0.0 };
             let door = EntityState { velocity, ..prop_at(ahead * 60.0) };
             let (own, others) = (Some(own_at(DVec3::ZERO)), [door]);
-            let perception =
-                Perception { own, others: &others, pictures: &[], map: &map, nav: &nav };
+            let perception = Perception {
+                own,
+                others: &others,
+                pictures: &[],
+                map: &map,
+                models: &[],
+                nav: &nav,
+            };
             behavior.decide(&perception)
         };
         let mut waits = |moves: bool, ticks: u32| {
@@ -305,7 +319,8 @@ mod tests {
         // A player who walks through walls gets far only by following routes.
         for _ in 0..6000 {
             let own = Some(own_at(here));
-            let perception = Perception { own, others: &[], pictures: &[], map: &map, nav: &nav };
+            let perception =
+                Perception { own, others: &[], pictures: &[], map: &map, models: &[], nav: &nav };
             let command = behavior.decide(&perception);
             if behavior.path.is_active() {
                 let angle = f64::from(command.yaw) / 65_536.0 * std::f64::consts::TAU;

@@ -295,6 +295,7 @@ impl Bot {
                         others: &others,
                         pictures: &pictures,
                         map: &map.map,
+                        models: &map.models,
                         nav: &nav,
                     };
                     let command = match tank {

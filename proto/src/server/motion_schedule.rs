@@ -54,7 +54,9 @@ impl MotionSchedule {
                 && motion.touched.iter().flatten().all(is_sent);
             let since = tick.distance(sent);
             let was_pushed = i64::from(motion.since_pushed) < since;
-            let touches = was_pushed || motion.touched[0].is_some();
+            // What rests until the player sets it off is sent again for the case of a loss alone.
+            let waits = |body: &TouchedBody| body.asleep && body.armed.is_some() && is_sent(body);
+            let touches = was_pushed || !motion.touched.iter().flatten().all(waits);
             let rate = if touches { TOUCHING_RATE } else { RATE };
             let interval = i64::from((u32::from(tick_rate.get()) / rate).max(1));
             // With other parameters or layers every further tick would be predicted wrongly. The ticks
@@ -78,6 +80,7 @@ impl MotionSchedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::snapshot::TouchedArmedMove;
     use glam::{Quat, Vec3};
     use obsp_sim::{PlayerMotion, Walker};
 
@@ -94,6 +97,8 @@ mod tests {
             velocity: Vec3::ZERO,
             spin: Vec3::ZERO,
             linear_move: None,
+            swing: None,
+            armed: None,
         };
         let at = |crate_at: Option<f32>| {
             let motion = PlayerMotion {
@@ -117,6 +122,38 @@ mod tests {
         assert!((61..100).all(|tick| !sent(tick, Some(59.0))), "known");
         assert!((100..140).all(|tick| !sent(tick, None)), "no player touches the body any more");
         assert!(sent(140, Some(60.0)), "the body has moved again");
+    }
+
+    /// A player runs about near a lift that waits below.
+    #[test]
+    fn a_body_that_waits_for_the_player_is_sent_soon_and_then_seldom() {
+        let rate = NonZeroU16::new(60).unwrap();
+        let zone = [Vec3::ZERO, Vec3::ONE];
+        let armed = Some(TouchedArmedMove { zone, goal: Vec3::Z, speed: 150.0, delay: 0 });
+        let at = |x: u32, slot: Option<u16>| {
+            let position = Vec3::new(x as f32, 0.0, 0.0);
+            let motion = PlayerMotion { position, velocity: Vec3::ZERO, walker: Walker::default() };
+            let mut motion = AuthoritativeMotion::new(motion, Tick(0), None);
+            motion.touched[0] = slot.map(|slot| TouchedBody {
+                slot,
+                asleep: true,
+                position: Vec3::ZERO,
+                orientation: Quat::IDENTITY,
+                velocity: Vec3::ZERO,
+                spin: Vec3::ZERO,
+                linear_move: None,
+                swing: None,
+                armed,
+            });
+            OwnPlayer { motion: Some(motion), ..OwnPlayer::default() }
+        };
+        let mut schedule = MotionSchedule::default();
+        let mut is_sent =
+            |tick, slot| schedule.take_due(Tick(tick), &at(tick, slot), false, rate).is_some();
+        assert!(is_sent(0, None));
+        assert!(!is_sent(1, Some(9)) && is_sent(2, Some(9)), "it is new");
+        assert_eq!((3..63).filter(|&tick| is_sent(tick, Some(9))).count(), 10);
+        assert!(is_sent(64, Some(8)), "another one");
     }
 
     #[test]

@@ -18,14 +18,14 @@ use obsp_game::quake::{Entities, Family};
 use obsp_game::{Game, GameFile, Match, Respawn, RunningMatch, VolumeId, WorldMut};
 use obsp_sim::audit::Audit;
 use obsp_sim::{
-    BodyMass, BodyParameters, Config, EntityId, ForceSpan, LinearMove, LockedAxes, MissileMotion,
-    PlayerKind, SensorId, SensorShape,
+    ArmedMove, BodyMass, BodyParameters, Config, EntityId, ForceSpan, LinearMove, LockedAxes,
+    MissileMotion, PlayerKind, SensorId, SensorShape, Swing,
 };
 
 use drawn::{brush, map};
 
 /// Types of parameters that hold numbers.
-const TYPES: [&str; 12] = [
+const TYPES: [&str; 14] = [
     "f32",
     "f64",
     "u16",
@@ -36,6 +36,8 @@ const TYPES: [&str; 12] = [
     "Aabb",
     "BodyParameters",
     "LinearMove",
+    "ArmedMove",
+    "Swing",
     "Config",
     "VolumeId",
 ];
@@ -109,6 +111,15 @@ fn call(name: &str, world: &mut WorldMut<'_>, id: EntityId, n: &mut Numbers) {
         "WorldMut::move_linear" => {
             let (goal, speed) = (vector(n, [9.0; 3]), n.f64(90.0));
             _ = world.move_linear(id, LinearMove { goal, speed, delay: 1 });
+        }
+        "WorldMut::swing" => {
+            let (place, way) = (vector(n, [9.0; 3]), vector(n, [0.0, 0.0, 90.0]));
+            _ = world.swing(id, Swing { place, way, ticks: 60, at: 1 });
+        }
+        "WorldMut::arm_linear_move" => {
+            let by = LinearMove { goal: vector(n, [9.0; 3]), speed: n.f64(90.0), delay: 1 };
+            let zone = Aabb { min: vector(n, [-900.0; 3]), max: vector(n, [900.0; 3]) };
+            _ = world.arm_linear_move(id, ArmedMove { zone, by });
         }
         "WorldMut::apply_impulse" => {
             _ = world.apply_impulse(id, vector(n, [900.0; 3]), vector(n, [1.0; 3]));

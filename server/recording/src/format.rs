@@ -12,7 +12,7 @@ use obsp_sim::{Buttons, Command, Config, EntityId, MAX_ENTITIES, PlayerKind};
 pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 
 /// The version of the format. Every change that an older reader would misread raises it.
-pub(crate) const VERSION: u16 = 10;
+pub(crate) const VERSION: u16 = 11;
 
 /// The versions that this reader reads.
 pub(crate) const READABLE: RangeInclusive<u16> = 7..=VERSION;

@@ -1,8 +1,8 @@
 //! All bodies in the world, and how they move. [`tick`] tells a tick in order.
 //!
 //! The modules, each of which depends only on modules above it in this list:
-//! - `blocker`, `dynamics`, `linear_move`, `mobility`, `near_solids`, `roles`, `slots`: what a body
-//!   is, and what moves it;
+//! - `blocker`, `dynamics`, `linear_move`, `armed_move`, `mobility`, `near_solids`, `roles`, `slots`,
+//!   `swing`: what a body is, and what moves it;
 //! - `entities`, `guard`, `nearby`: the bodies by slot, and the only code that gives one a place;
 //! - `contact`, `impulse`: the search for contacts, and the effect of one impulse;
 //! - `islands`: which bodies touch each other, directly or through others;
@@ -12,6 +12,7 @@
 //! - `rounds`: motion under guard, and what stopped bodies do;
 //! - `tick`: the phases in order.
 
+pub(crate) mod armed_move;
 pub(crate) mod blocker;
 pub(crate) mod buoyancy;
 pub(crate) mod contact;
@@ -31,4 +32,5 @@ pub(crate) mod rounds;
 pub(crate) mod sleep;
 pub(crate) mod slots;
 pub(crate) mod solver;
+pub(crate) mod swing;
 pub(crate) mod tick;

@@ -1,6 +1,7 @@
 //! The match itself: its set-up, its ticks, and the questions that can be asked in between.
 
 mod agents;
+mod armed_moves;
 mod contacts;
 mod conveyors;
 mod digest;
@@ -23,6 +24,7 @@ mod sensors;
 mod settings;
 mod step;
 mod sweep;
+mod swings;
 mod teleporters;
 mod volume_search;
 mod why;
@@ -38,6 +40,7 @@ use thiserror::Error;
 use self::relocations::Relocations;
 use self::sensors::Sensors;
 use crate::arena::{Arena, DrawnModel};
+use crate::bodies::armed_move::ArmedMove;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
@@ -109,6 +112,8 @@ pub struct World {
     /// depend on them, and they are not saved.
     strikes: Vec<Strike>,
     sensors: Sensors,
+    /// The armed moves of kinematic bodies, in ascending order of slot.
+    armed: Vec<(EntityId, ArmedMove)>,
     tick: u64,
 }
 
@@ -192,6 +197,7 @@ impl World {
             touches: Vec::new(),
             strikes: Vec::new(),
             sensors: Sensors::default(),
+            armed: Vec::new(),
             tick: 0,
         };
         world.set_budget_per_second(Some(Self::DEFAULT_BUDGET_PER_SECOND));
@@ -321,8 +327,8 @@ impl World {
     /// A hash of everything that ticks change and that the next tick depends on. Equal
     /// worlds have equal digests on every machine.
     pub fn digest(&self) -> u64 {
-        let Self { tick, entities, pairs, history, sensors, .. } = self;
-        digest::digest(*tick, entities, pairs, history, self.body_gravity(), sensors)
+        let Self { tick, entities, pairs, history, sensors, armed, .. } = self;
+        digest::digest(*tick, entities, pairs, history, self.body_gravity(), (sensors, armed))
     }
 
     /// The whole motion state of a player on foot, from which a client predicts; `None` if there is
@@ -341,16 +347,27 @@ impl World {
 
     /// The current states of the rigid and kinematic bodies that a player on foot has run into or
     /// stood on recently, the latest first. A client needs their exact state to predict how they give
-    /// way, and how they carry the player.
+    /// way, and how they carry the player. Then come the bodies that the player may soon set off:
+    /// those whose [armed move](World::arm_linear_move) has a zone within 160 units, the nearest
+    /// first.
     pub fn touched_by(&self, id: EntityId) -> impl Iterator<Item = Moving> {
         let own = self.touches.iter().rev().filter(move |touch| touch.player == id);
-        own.filter_map(|touch| {
+        let touched = own.map(|touch| touch.body);
+        let is_touched =
+            move |body| self.touches.iter().any(|it| (it.player, it.body) == (id, body));
+        let armed = self.armed_near(id).into_iter().filter(move |body| !is_touched(*body));
+        touched.chain(armed).filter_map(|body| {
             let moves = |entity: &&Entity| entity.is_rigid() || entity.is_kinematic();
-            let entity = self.entities.find(touch.body).filter(moves)?;
+            let entity = self.entities.find(body).filter(moves)?;
             // A body that was held up is late, so its move says less than its next report.
             let is_late = entity.sleep.held || entity.motion()[0] != entity.velocity;
-            let linear_move = entity.linear_move().filter(|_| !is_late);
-            Some(Moving { state: self.view(entity)?, spin: entity.angular, linear_move })
+            Some(Moving {
+                state: self.view(entity)?,
+                spin: entity.angular,
+                linear_move: entity.linear_move().filter(|_| !is_late),
+                swing: entity.swing().filter(|_| !is_late),
+                armed: self.armed_move(body).filter(|_| !is_late),
+            })
         })
     }
 

@@ -5,7 +5,7 @@
 import { readSchema } from "./fields.js";
 import { Malformed } from "./range_decoder.js";
 
-export const VERSION = 16;
+export const VERSION = 17;
 /** The longest frame of a server. A client may send 1,024 bytes. */
 const LONGEST_FRAME = 8192;
 

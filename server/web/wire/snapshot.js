@@ -210,7 +210,11 @@ function readMotion(coder) {
     const moves = () => ({ velocity: AXES.map(float), spin: AXES.map(float) });
     const motion = coder.raw(1) ? moves() : still;
     const goal = () => ({ goal: AXES.map(float), speed: float(), start: coder.raw(32) });
-    return { slot, asleep, ...place, ...motion, linearMove: coder.raw(1) ? goal() : null };
+    const linearMove = coder.raw(1) ? goal() : null;
+    const pendulum = () => ({ place: AXES.map(float), way: AXES.map(float), ticks: coder.raw(32), at: coder.raw(32) });
+    const swing = coder.raw(1) ? pendulum() : null;
+    const zone = () => ({ zone: [AXES.map(float), AXES.map(float)], goal: AXES.map(float), speed: float(), delay: coder.raw(32) });
+    return { slot, asleep, ...place, ...motion, linearMove, swing, armed: coder.raw(1) ? zone() : null };
   });
   const ground = { grounded, groundVelocity };
   return { position, velocity, yaw, crouching, ...ground, jumpHeld, movement, sincePushed, touched };

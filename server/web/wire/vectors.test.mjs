@@ -88,7 +88,7 @@ test("messages of a server", () => {
   assert.deepEqual([terms.tickRate, terms.tick, terms.playerLimit], [60, 70000, 32]);
   assert.deepEqual([terms.origin, terms.bits], [TERMS.origin, TERMS.bits]);
   assert.equal(terms.mapName, "arena");
-  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 16 });
+  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 17 });
   assert.deepEqual(said("full"), { message: "refused", reason: "full", limit: 32 });
   const joined = { message: "event", tick: 70000, event: "joined", player, name: "Bot 1" };
   assert.deepEqual(said("player-joined"), joined);
@@ -131,6 +131,9 @@ test("a snapshot of whole entities", () => {
   const still = { velocity: [0, 0, 0], spin: [0, 0, 0] };
   const rolling = { velocity: [12.5, 0, -1], spin: [0, 0.25, -3] };
   const linearMove = { goal: [-508.875, -505.75, -150.5], speed: 150, start: 70031 };
+  const swing = { place: [0, 0, 8], way: [0, 0, -16], ticks: 120, at: 7 };
+  const zone = [[-540, -540, -246.5], [-480, -480, -142.25]];
+  const armed = { zone, goal: place.position, speed: 75, delay: 60 };
   const snapshot = decodeSnapshot(vector("whole-snapshot"), TERMS, 70000, () => undefined);
   assert.equal(snapshot.tick, 70001);
   assert.equal(snapshot.lead, 6);
@@ -146,8 +149,8 @@ test("a snapshot of whole entities", () => {
     movement: 5,
     sincePushed: 3,
     touched: [
-      { slot: 17, asleep: true, ...place, ...still, linearMove },
-      { slot: 16, asleep: false, ...place, ...rolling, linearMove: null },
+      { slot: 17, asleep: true, ...place, ...still, linearMove, swing, armed },
+      { slot: 16, asleep: false, ...place, ...rolling, linearMove: null, swing: null, armed: null },
     ],
   });
   assert.deepEqual(snapshot.records, [

@@ -4,6 +4,8 @@
 mod chat;
 mod flags;
 mod haste;
+mod lagged_match;
+mod lift_rides;
 mod mover_hall;
 mod mover_table;
 mod movers;

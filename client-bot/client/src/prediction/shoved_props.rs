@@ -10,8 +10,8 @@ use glam::DVec3;
 use obsp_proto::Tick;
 use obsp_proto::snapshot::{TouchedBody, TouchedMove};
 use obsp_sim::{
-    CollisionLayers, EntityId, EntityState, Kind, LinearMove, Moving, PlayerMotion,
-    PredictedBodies, Predictor,
+    ArmedMove, CollisionLayers, EntityId, EntityState, Kind, LinearMove, Moving, PlayerMotion,
+    PredictedBodies, Predictor, Swing,
 };
 
 use super::{MAX_EXTRAPOLATION, Observed};
@@ -71,7 +71,8 @@ impl ServerUpdate<'_> {
             speed: speed.into(),
             delay: start.distance(self.tick).clamp(0, u32::MAX.into()) as u32,
         });
-        Some(Moving { state, spin: exact.spin.as_dvec3(), linear_move })
+        let (swing, armed) = (exact.swing.map(Swing::from), exact.armed.map(ArmedMove::from));
+        Some(Moving { state, spin: exact.spin.as_dvec3(), linear_move, swing, armed })
     }
 }
 

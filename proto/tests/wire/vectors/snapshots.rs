@@ -10,7 +10,8 @@ use obsp_proto::quantise::{
 use obsp_proto::schema::{Field, FieldValues, Schema};
 use obsp_proto::snapshot::{
     AuthoritativeMotion, Baseline, BaselineQuery, Baselines, Digest, DigestSample, Extras, Header,
-    Lead, Record, RecordToWrite, Snapshot, SnapshotCodec, TouchedBody, TouchedMove, ValueBlock,
+    Lead, Record, RecordToWrite, Snapshot, SnapshotCodec, TouchedArmedMove, TouchedBody,
+    TouchedMove, TouchedSwing, ValueBlock,
 };
 use obsp_sim::{CollisionLayers, EntityId, ModelId, MovementId, PlayerMotion, Posture, Walker};
 
@@ -51,10 +52,23 @@ fn motion() -> AuthoritativeMotion {
             speed: 150.0,
             start: Tick(70_031),
         }),
+        swing: Some(TouchedSwing {
+            place: Vec3::new(0.0, 0.0, 8.0),
+            way: Vec3::new(0.0, 0.0, -16.0),
+            ticks: 120,
+            at: 7,
+        }),
+        armed: Some(TouchedArmedMove {
+            zone: [Vec3::new(-540.0, -540.0, -246.5), Vec3::new(-480.0, -480.0, -142.25)],
+            goal: position,
+            speed: 75.0,
+            delay: 60,
+        }),
     };
     let (velocity, spin) = (Vec3::new(12.5, 0.0, -1.0), Vec3::new(0.0, 0.25, -3.0));
-    let rolling =
-        TouchedBody { slot: 16, asleep: false, velocity, spin, linear_move: None, ..resting };
+    let moves = TouchedBody { velocity, spin, linear_move: None, ..resting };
+    let moves = TouchedBody { swing: None, armed: None, ..moves };
+    let rolling = TouchedBody { slot: 16, asleep: false, ..moves };
     AuthoritativeMotion { motion, since_pushed: 3, touched: [Some(resting), Some(rolling)] }
 }
 

@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use glam::{DQuat, DVec3};
 use obsp::MapEntity;
 use obsp::geometry::Aabb;
-use obsp_sim::EntityId;
+use obsp_sim::{EntityId, Swing};
 use serde::{Deserialize, Serialize};
 
 use super::keys;
@@ -33,21 +33,12 @@ const MOST_WAY: f64 = 4096.0;
 /// The fastest that a body swings, in units per second.
 const MOST_SPEED: f64 = 2000.0;
 
-/// A body nearer to its place than this, in units, is there.
-const THERE: f64 = 1.0 / 256.0;
-
 /// A body that swings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Bob {
     pub(super) body: EntityId,
-    /// One end of the way: where the body is drawn.
-    place: DVec3,
-    /// The vector to the other end.
-    way: DVec3,
-    /// Ticks of a way, at least one.
-    ticks: u32,
-    /// The ticks that it has swung, modulo those of both ways.
-    at: u32,
+    /// The swing with which it begins, or goes on once it is set off again.
+    swing: Swing,
     /// Ticks until it begins.
     delay: u32,
     swings: bool,
@@ -65,35 +56,36 @@ impl Bob {
         let body = put(world, drawn.model, (drawn.place, DQuat::IDENTITY), pocket)?;
         let delay = keys::ticks(world, entity, "delay", 0.0).unwrap_or(0);
         let ticks = keys::ticks_of(world, seconds).max(1);
-        Some(Self { body, place: drawn.place, way, ticks, at: 0, delay, swings: true })
+        let swing = Swing { place: drawn.place, way, ticks, at: 0 };
+        Some(Self { body, swing, delay: delay.max(1), swings: true })
     }
 
-    /// Swings on. If something holds it up, it waits there, and its swing waits with it.
+    /// Begins to swing after the delay. The simulation swings it on.
     pub(super) fn tick(&mut self, world: &mut WorldMut<'_>) {
-        self.delay = self.delay.saturating_sub(1);
-        let Some(body) = world.entity(self.body).filter(|_| self.swings && self.delay == 0) else {
-            return;
-        };
-        if body.position.distance(self.aim()) <= THERE {
-            self.at = (self.at + 1) % (2 * self.ticks);
+        if self.delay > 0 {
+            self.delay -= 1;
+            if self.delay == 0 && self.swings {
+                self.begin(world);
+            }
         }
-        let velocity = (self.aim() - body.position) / world.seconds();
-        // A body that fell out of the map has no velocity.
-        let _ = world.set_velocity(self.body, velocity, DVec3::ZERO);
+    }
+
+    fn begin(&self, world: &mut WorldMut<'_>) {
+        // A body that fell out of the map does not swing.
+        let _ = world.swing(self.body, self.swing);
     }
 
     /// Stops it, or lets it swing on.
     pub(super) fn set_off(&mut self, world: &mut WorldMut<'_>) {
         self.swings = !self.swings;
-        if !self.swings {
-            let _ = world.set_velocity(self.body, DVec3::ZERO, DVec3::ZERO);
+        if self.delay > 0 {
+            return;
         }
-    }
-
-    /// Its place at the end of the tick.
-    fn aim(&self) -> DVec3 {
-        let share = f64::from(self.at) / f64::from(self.ticks);
-        self.place + self.way * (0.5 - 0.5 * libm::cos(PI * share))
+        if self.swings {
+            return self.begin(world);
+        }
+        self.swing = world.swing_of(self.body).unwrap_or(self.swing);
+        let _ = world.set_velocity(self.body, DVec3::ZERO, DVec3::ZERO);
     }
 }
 

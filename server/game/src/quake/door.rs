@@ -43,6 +43,8 @@ pub(super) struct Door {
     /// The group of a leader.
     pub(super) group: Vec<u32>,
     pub(super) field: Option<VolumeId>,
+    /// The box of that field, which every door of the group has.
+    pub(super) zone: Option<Aabb>,
     /// Ticks until the field acts again.
     pub(super) field_wait: u32,
     /// The points of health that a shot has yet to take.
@@ -116,6 +118,7 @@ impl Door {
             leader: Self::ALONE,
             group: Vec::new(),
             field: None,
+            zone: None,
             field_wait: 0,
             links: false,
             has_field: false,
@@ -140,7 +143,10 @@ impl Door {
         world: &mut WorldMut<'_>,
         calls: &mut Calls,
     ) -> Option<Option<EntityId>> {
-        match self.leaf.step(world) {
+        // A door that its zone has set off opens with its group, below.
+        let set_off = self.leaf.was_set_off(world);
+        let progress = if set_off { Progress::Starts } else { self.leaf.step(world) };
+        match progress {
             Progress::Arrived if self.state == State::Opening => {
                 self.state = State::Open;
                 self.wait(world);
@@ -149,6 +155,7 @@ impl Door {
             Progress::Starts if self.state == State::Open => {
                 self.health_left = self.health;
                 self.state = State::Shutting;
+                self.arm(world);
             }
             Progress::Blocked => {
                 touch::hurt(world, self.body(), self.damage, "func_door", calls);
@@ -162,11 +169,12 @@ impl Door {
             Progress::Rests | Progress::Waits | Progress::Starts | Progress::Moves => {}
         }
         self.field_wait = self.field_wait.saturating_sub(1);
-        let field = self.field.filter(|_| self.field_wait == 0)?;
+        let field = self.field.filter(|_| self.field_wait == 0 || set_off)?;
         let player =
             world.inside(field).iter().copied().find(|id| world.player_kind(*id).is_some());
-        self.field_wait = player.map_or(0, |_| keys::ticks_of(world, FIELD_WAIT));
-        player.map(Some)
+        let opens = set_off || player.is_some();
+        self.field_wait = if opens { keys::ticks_of(world, FIELD_WAIT) } else { 0 };
+        opens.then_some(player)
     }
 
     pub(super) fn open(
@@ -181,6 +189,7 @@ impl Door {
             State::Open => self.wait(world),
             State::Shut | State::Shutting => {
                 self.state = State::Opening;
+                self.leaf.disarm(world);
                 self.leaf.open(world);
                 calls.fire(at, by);
             }
@@ -198,6 +207,15 @@ impl Door {
         self.health_left = self.health;
         self.state = State::Shutting;
         self.leaf.shut(world);
+        self.arm(world);
+    }
+
+    /// Lets a door with a zone open in the tick in which a player comes into it, once it is shut. One that
+    /// toggles does not open each time.
+    pub(super) fn arm(&mut self, world: &mut WorldMut<'_>) {
+        if let Some(zone) = self.zone.filter(|_| !self.toggles) {
+            self.leaf.arm(world, zone);
+        }
     }
 }
 
@@ -234,6 +252,27 @@ mod tests {
         assert_eq!(hall.ticks_until(0, [0.0; 3]), RATE / 2);
         hall.run(RATE);
         assert_eq!(hall.lowest(0), DVec3::ZERO, "the player is gone");
+    }
+
+    /// Clients know which door opens when their player comes near.
+    #[test]
+    fn a_door_that_opens_for_who_comes_near_is_armed_while_it_is_shut() {
+        for (keys, is_armed) in [(&[][..], true), (&[("targetname", "gate")], false)] {
+            let keys = [&[("angle", "90"), ("wait", "1")], keys].concat();
+            let mut hall = Hall::new(&a_door(&keys));
+            let armed = |hall: &Hall| hall.game.world.armed_move(hall.movers()[0]).is_some();
+            assert_eq!(armed(&hall), is_armed);
+            hall.player([-30.0, 32.0, 0.0]);
+            hall.run(RATE / 2);
+            assert_eq!((hall.lowest(0).y > 0.0, armed(&hall)), (is_armed, false), "{keys:?}");
+        }
+        let mut hall = Hall::new(&a_door(&[("angle", "90"), ("wait", "1")]));
+        let player = hall.player([-30.0, 32.0, 0.0]);
+        hall.run(5);
+        let away = DVec3::new(-300.0, 0.0, 28.1);
+        hall.game.world.teleport(player, away, Default::default()).expect("there is room");
+        assert!(hall.ticks_until(0, [0.0; 3]) > RATE);
+        assert!(hall.game.world.armed_move(hall.movers()[0]).is_some(), "it is shut again");
     }
 
     #[test]

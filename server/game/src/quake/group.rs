@@ -35,10 +35,12 @@ pub(super) fn link(list: &mut [Entity], world: &mut WorldMut<'_>) {
             && name.is_none()
             && !lock.is_locked()
             && doors().all(|door| door.has_field);
-        let field = if has_field { world.add_volume(&field) } else { None };
+        let zone = Some(field).filter(|_| has_field);
+        let field = zone.and_then(|field| world.add_volume(&field));
         for &member in &group {
             if let Some(door) = door_mut(list, member as usize) {
-                door.leader = at as u32;
+                (door.leader, door.zone) = (at as u32, zone.filter(|_| field.is_some()));
+                door.arm(world);
             }
         }
         if let Some(leader) = door_mut(list, at) {

@@ -103,6 +103,27 @@ impl Leaf {
         }
     }
 
+    /// Lets a leaf that slides open by itself when a player is in a zone. Clients know that beforehand.
+    pub(super) fn arm(&mut self, world: &mut WorldMut<'_>, zone: Aabb) {
+        if let Self::Slides { mover, open, .. } = self {
+            mover.arm(world, zone, *open, 0);
+        }
+    }
+
+    pub(super) fn disarm(&mut self, world: &mut WorldMut<'_>) {
+        if let Self::Slides { mover, .. } = self {
+            mover.disarm(world);
+        }
+    }
+
+    /// Whether a player in the zone has set the leaf off in this tick.
+    pub(super) fn was_set_off(&mut self, world: &WorldMut<'_>) -> bool {
+        match self {
+            Self::Slides { mover, .. } => mover.was_set_off(world),
+            Self::Turns { .. } => false,
+        }
+    }
+
     pub(super) fn step(&mut self, world: &mut WorldMut<'_>) -> Progress {
         match self {
             Self::Slides { mover, .. } => mover.step(world),

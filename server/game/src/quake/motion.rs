@@ -7,7 +7,7 @@
 use glam::{DQuat, DVec3};
 use obsp::MapEntity;
 use obsp::geometry::Aabb;
-use obsp_sim::{CollisionLayers, EntityId, Kind, LinearMove, ModelId};
+use obsp_sim::{ArmedMove, CollisionLayers, EntityId, Kind, LinearMove, ModelId};
 use serde::{Deserialize, Serialize};
 
 use super::targets::Calls;
@@ -44,6 +44,8 @@ pub(super) struct Mover {
     last: DVec3,
     /// The ticks in a row in which it was held up.
     held: u32,
+    /// Whether it begins a move by itself once a player is in a zone.
+    is_armed: bool,
 }
 
 /// The progress of a mover in a tick.
@@ -73,7 +75,7 @@ impl Mover {
         let drawn = world.model_of(entity)?;
         let at = drawn.place + offset;
         let body = put(world, drawn.model, (at, DQuat::IDENTITY), pocket)?;
-        Some(Self { body, speed, progress: Progress::Rests, last: at, held: 0 })
+        Some(Self { body, speed, progress: Progress::Rests, last: at, held: 0, is_armed: false })
     }
 
     /// Sets out for a place.
@@ -83,11 +85,40 @@ impl Mover {
 
     /// Sets out for a place after some ticks. Clients of its riders know that beforehand.
     pub(super) fn go_after(&mut self, world: &mut WorldMut<'_>, goal: DVec3, delay: u32) {
-        let Some(at) = position(world, self.body) else { return };
+        if self.sets_out(world, delay) {
+            // A mover that fell out of the map goes nowhere.
+            let _ = world.move_linear(self.body, LinearMove { goal, speed: self.speed, delay });
+        }
+    }
+
+    /// Notes that the mover sets out after some ticks; `false` if it is not there.
+    fn sets_out(&mut self, world: &WorldMut<'_>, delay: u32) -> bool {
+        let Some(at) = position(world, self.body) else { return false };
         (self.last, self.held) = (at, 0);
         self.progress = if delay == 0 { Progress::Starts } else { Progress::Waits };
-        // A mover that fell out of the map goes nowhere.
-        let _ = world.move_linear(self.body, LinearMove { goal, speed: self.speed, delay });
+        true
+    }
+
+    /// Lets the mover set out by itself, some ticks after a player is in a zone while the mover rests or
+    /// waits. The clients of players near the zone know that beforehand.
+    pub(super) fn arm(&mut self, world: &mut WorldMut<'_>, zone: Aabb, goal: DVec3, delay: u32) {
+        let by = LinearMove { goal, speed: self.speed, delay };
+        self.is_armed = world.arm_linear_move(self.body, ArmedMove { zone, by }).is_ok();
+    }
+
+    /// Lets the mover wait for no player any more.
+    pub(super) fn disarm(&mut self, world: &mut WorldMut<'_>) {
+        world.disarm_linear_move(self.body);
+        self.is_armed = false;
+    }
+
+    /// Whether a player in the zone has set the mover off in this tick.
+    pub(super) fn was_set_off(&mut self, world: &WorldMut<'_>) -> bool {
+        if !self.is_armed || world.armed_move(self.body).is_some() {
+            return false;
+        }
+        self.is_armed = false;
+        self.sets_out(world, world.linear_move(self.body).map_or(0, |of| of.delay))
     }
 
     /// Looks how far the body has come in this tick.

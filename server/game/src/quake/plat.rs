@@ -4,13 +4,11 @@
 use glam::DVec3;
 use obsp::MapEntity;
 use obsp::geometry::Aabb;
-use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
 use super::keys;
 use super::motion::{Mover, Progress};
 use super::targets::{Calls, Wires};
-use crate::volumes::VolumeId;
 use crate::world_mut::WorldMut;
 
 /// Quake's numbers: units per second, units, seconds and points of health.
@@ -38,7 +36,8 @@ pub(super) struct Plat {
     state: State,
     wait: Option<u32>,
     damage: i16,
-    field: Option<VolumeId>,
+    /// The place in which a player sets it off.
+    field: Aabb,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,20 +61,34 @@ impl Plat {
         let speed = keys::positive(entity, "speed", SPEED);
         let place = world.model_of(entity)?.place;
         let mover = Mover::spawn(world, entity, start, drawn.union(lowered), speed)?;
-        let field = field(&drawn, drop, keys::flags(entity) & LOW_FIELD != 0);
-        Some(Self {
+        let mut plat = Self {
             mover,
             high: place,
             low: place + low,
             state: if targeted { State::Targeted } else { State::Low },
             wait: keys::ticks(world, entity, "wait", WAIT),
             damage: keys::damage(entity, "dmg", DAMAGE),
-            field: world.add_volume(&field),
-        })
+            field: field(&drawn, drop, keys::flags(entity) & LOW_FIELD != 0),
+        };
+        if !targeted {
+            plat.mover.arm(world, plat.field, plat.high, 0);
+        }
+        Some(plat)
     }
 
     /// Moves the lift.
     pub(super) fn tick(&mut self, world: &mut WorldMut<'_>, calls: &mut Calls) {
+        if self.mover.was_set_off(world) {
+            match self.state {
+                State::Low | State::Sinking => self.rises(world),
+                // It goes down once nobody has been on it for a while.
+                State::Rising | State::High | State::Targeted => {
+                    self.state = State::High;
+                    self.arm_above(world);
+                }
+            }
+            return;
+        }
         match self.mover.step(world) {
             Progress::Arrived if self.state == State::Rising => {
                 self.state = State::High;
@@ -84,7 +97,7 @@ impl Plat {
                 }
             }
             Progress::Arrived => self.state = State::Low,
-            Progress::Starts if self.state == State::High => self.state = State::Sinking,
+            Progress::Starts if self.state == State::High => self.sinks(world),
             Progress::Blocked => {
                 self.mover.hurt(world, self.damage, "func_plat", calls);
                 match self.state {
@@ -93,18 +106,6 @@ impl Plat {
                 }
             }
             Progress::Rests | Progress::Waits | Progress::Starts | Progress::Moves => {}
-        }
-        let is_player = |id: &EntityId| world.player_kind(*id).is_some();
-        let stays = matches!(self.state, State::Low | State::High);
-        let field = self.field.filter(|_| stays);
-        let taken = field.is_some_and(|field| world.inside(field).iter().any(is_player));
-        match self.state {
-            State::Low if taken => self.rise(world),
-            State::High if taken && self.wait.is_some() => {
-                let leaves = keys::ticks_of(world, LEAVES).max(1);
-                self.mover.go_after(world, self.low, leaves);
-            }
-            _ => {}
         }
     }
 
@@ -118,13 +119,34 @@ impl Plat {
     }
 
     fn rise(&mut self, world: &mut WorldMut<'_>) {
-        self.state = State::Rising;
         self.mover.go(world, self.high);
+        self.rises(world);
     }
 
     fn sink(&mut self, world: &mut WorldMut<'_>) {
-        self.state = State::Sinking;
         self.mover.go(world, self.low);
+        self.sinks(world);
+    }
+
+    fn rises(&mut self, world: &mut WorldMut<'_>) {
+        self.state = State::Rising;
+        self.arm_above(world);
+    }
+
+    fn sinks(&mut self, world: &mut WorldMut<'_>) {
+        self.state = State::Sinking;
+        self.mover.arm(world, self.field, self.high, 0);
+    }
+
+    /// Lets it stay above while a player is in its field, unless it stays for ever.
+    fn arm_above(&mut self, world: &mut WorldMut<'_>) {
+        match self.wait {
+            Some(_) => {
+                let leaves = keys::ticks_of(world, LEAVES).max(1);
+                self.mover.arm(world, self.field, self.low, leaves);
+            }
+            None => self.mover.disarm(world),
+        }
     }
 }
 

@@ -22,6 +22,11 @@ pub struct LinearMove {
 }
 
 impl LinearMove {
+    /// Whether a body with this move and this velocity is on its way. Otherwise it rests, or waits.
+    pub(crate) fn is_under_way(of: Option<Self>, velocity: DVec3) -> bool {
+        velocity != DVec3::ZERO || of.is_some_and(|of| of.delay == 0)
+    }
+
     /// The velocity, in units per second, of a body at `position` in its next tick of `seconds`,
     /// whatever the delay; `None` if it is at its goal.
     pub(crate) fn velocity(&self, position: DVec3, seconds: f64) -> Option<DVec3> {

@@ -6,6 +6,7 @@ use glam::{DQuat, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::linear_move::LinearMove;
+use crate::bodies::swing::Swing;
 use crate::collision::shape::Shapes;
 use crate::conventions::turn;
 use crate::state::{EntityId, ModelId, MovementId, Posture};
@@ -33,6 +34,7 @@ impl Role {
                 model,
                 slowdowns: 0,
                 linear_move: None,
+                swing: None,
                 surface: DVec3::ZERO,
             })
         } else {
@@ -51,6 +53,8 @@ pub(crate) struct Kinematic {
     pub(crate) slowdowns: u8,
     /// The place to which the body goes, until it is there.
     pub(crate) linear_move: Option<LinearMove>,
+    /// The swing of a body that has no such place.
+    pub(crate) swing: Option<Swing>,
     /// The velocity of the body's surface relative to the body, in units per second. It is zero for
     /// all bodies except conveyors.
     pub(crate) surface: DVec3,

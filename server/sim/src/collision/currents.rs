@@ -3,7 +3,7 @@
 use glam::DVec3;
 use obsp::geometry::ConvexSolid;
 
-/// No current is faster than this, in units per second, also where several overlap.
+/// No current is faster than this, in units per second.
 pub(crate) const MAX_SPEED: f64 = 1000.0;
 
 /// The currents of a map.
@@ -18,18 +18,25 @@ pub(crate) struct Currents {
 impl Currents {
     /// The currents with these volumes and velocities, none of which is faster than [`MAX_SPEED`].
     pub(crate) fn new(volumes: Vec<(ConvexSolid, DVec3)>) -> Self {
-        let sum: f64 = volumes.iter().map(|(_, velocity)| velocity.length()).sum();
-        Self { volumes, fastest: sum.min(MAX_SPEED) }
+        let speeds = volumes.iter().map(|(_, velocity)| velocity.length());
+        let fastest = speeds.fold(0.0, f64::max).min(MAX_SPEED);
+        Self { volumes, fastest }
     }
 
-    /// The velocity of a liquid at `point`, in units per second: the sum of all currents there.
+    /// The velocity of a liquid at `point`, in units per second: the sum of all currents there, no
+    /// faster than the fastest of them. So currents that cross flow aslant, and those that meet head on
+    /// cancel each other. Quake II caps what several currents give a swimmer in the same way.
     #[inline]
     pub(crate) fn at(&self, point: DVec3) -> DVec3 {
         let here = self
             .volumes
             .iter()
             .filter(|(volume, _)| volume.bounds().contains(point) && volume.contains(point));
-        here.map(|(_, velocity)| *velocity).sum::<DVec3>().clamp_length_max(MAX_SPEED)
+        let add = |(sum, most): (DVec3, f64), (_, velocity): &(ConvexSolid, DVec3)| {
+            (sum + *velocity, most.max(velocity.length()))
+        };
+        let (sum, most) = here.fold((DVec3::ZERO, 0.0), add);
+        sum.clamp_length_max(most.min(MAX_SPEED))
     }
 
     /// Upper bound of the speed of the flow, in units per second; zero without any current.

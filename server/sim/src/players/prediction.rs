@@ -12,6 +12,7 @@ use obsp::model::{BodyKind, Model};
 
 use crate::arena::Arena;
 use crate::arena::movement_sets::MovementSets;
+use crate::bodies::armed_move::ArmedMove;
 use crate::collision::cascade::{Body, Candidates, box_at, least_gap};
 use crate::collision::pose::{Pose, is_speed, is_tick};
 use crate::collision::shape::ShapeId;
@@ -188,6 +189,14 @@ impl Predictor {
         let memory = PlaneCache::new(&mut context);
         let mut around = PlayerSurroundings::new(&self.arena, motion.position, crowd, memory);
         movement::come_down(motion, seconds, &mut around)
+    }
+
+    /// Whether a player who moves so after a tick is in the zone of an armed move. The server's own
+    /// rule says it, so a body at rest begins the move at the end of that tick.
+    pub fn is_in_zone(&self, armed: &ArmedMove, motion: &PlayerMotion) -> bool {
+        let shape = self.arena.shapes.of_posture(motion.walker.posture);
+        let pose = Pose::at(motion.position.as_dvec3());
+        motion.is_sound() && armed.is_met_by(&self.arena.shapes[shape], &pose)
     }
 
     /// The bodies that the player shoves (`own`) and the `bodies` near them, to be moved by

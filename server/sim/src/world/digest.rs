@@ -5,12 +5,14 @@ use glam::{DVec3, Vec3};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::sensors::Sensors;
+use crate::bodies::armed_move::ArmedMove;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::dynamics::{BodyMass, BodyParameters, OwnDynamics, Wrench};
 use crate::bodies::entities::{Entities, Entity, Outside};
 use crate::bodies::linear_move::LinearMove;
 use crate::bodies::roles::{Kinematic, Missile, PlayerBody, Role};
+use crate::bodies::swing::Swing;
 use crate::conventions::GRAVITY;
 use crate::players::history::PositionHistory;
 use crate::state::EntityId;
@@ -56,7 +58,7 @@ pub(super) fn digest(
     pairs: &[Pair],
     history: &PositionHistory,
     gravity: f64,
-    sensors: &Sensors,
+    (sensors, armed): (&Sensors, &[(EntityId, ArmedMove)]),
 ) -> u64 {
     let mut hash = Hash::new();
     hash.update(&tick.to_le_bytes());
@@ -79,6 +81,13 @@ pub(super) fn digest(
     }
     for number in sensors.numbers().into_iter().flatten() {
         hash.update(&number.to_le_bytes());
+    }
+    for (id, ArmedMove { zone, by }) in armed {
+        hash.update(b"armed");
+        add_id(&mut hash, *id);
+        add_numbers(&mut hash, &zone.min.to_array());
+        add_numbers(&mut hash, &zone.max.to_array());
+        add_linear_move(&mut hash, by);
     }
     for past in history.poses() {
         add_id(&mut hash, past.player);
@@ -126,13 +135,18 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
             tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));
         }
         Role::Prop(model) => hash.update(&[2, model.0]),
-        Role::Kinematic(Kinematic { model, slowdowns, linear_move, surface }) => {
+        Role::Kinematic(Kinematic { model, slowdowns, linear_move, swing, surface }) => {
             hash.update(&[6, model.0, u8::from(held), *slowdowns]);
-            if let Some(LinearMove { goal, speed, delay }) = linear_move {
+            if let Some(linear_move) = linear_move {
                 hash.update(b"moves");
-                add_numbers(hash, &goal.to_array());
-                add_numbers(hash, &[*speed]);
-                hash.update(&delay.to_le_bytes());
+                add_linear_move(hash, linear_move);
+            }
+            if let Some(Swing { place, way, ticks, at }) = swing {
+                hash.update(b"swings");
+                add_numbers(hash, &place.to_array());
+                add_numbers(hash, &way.to_array());
+                hash.update(&ticks.to_le_bytes());
+                hash.update(&at.to_le_bytes());
             }
             if *surface != DVec3::ZERO {
                 hash.update(b"conveys");
@@ -146,6 +160,12 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
             hash.update(&cargo.wait.to_le_bytes());
         }
     }
+}
+
+fn add_linear_move(hash: &mut Hash, LinearMove { goal, speed, delay }: &LinearMove) {
+    add_numbers(hash, &goal.to_array());
+    add_numbers(hash, &[*speed]);
+    hash.update(&delay.to_le_bytes());
 }
 
 /// Adds pose, velocities and sleep of a body.

@@ -18,7 +18,7 @@ impl World {
     /// is. A player's client knows the move of the body on which the player stands, and so predicts
     /// when the body starts and stops.
     ///
-    /// The speed is at most 4,500 units per second. [`World::set_velocity`] ends the move.
+    /// The speed is at most 4,500 units per second. [`World::set_velocity`] and [`World::swing`] end the move.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -47,6 +47,18 @@ impl World {
     /// [`PlaceError::NotFinite`] if a number is not finite or the speed is not above zero, and
     /// [`PlaceError::NoRoom`] if the goal is beyond the extent of worlds. Nothing changes then.
     pub fn move_linear(&mut self, id: EntityId, by: LinearMove) -> Result<(), PlaceError> {
+        let by = self.checked_move(id, by)?;
+        self.set_linear_move(id, Some(by));
+        self.follow_linear_move(id);
+        Ok(())
+    }
+
+    /// A move as a kinematic body can make it.
+    pub(super) fn checked_move(
+        &self,
+        id: EntityId,
+        by: LinearMove,
+    ) -> Result<LinearMove, PlaceError> {
         if !self.placed(id)?.is_kinematic() {
             return Err(PlaceError::NoSuchEntity);
         }
@@ -56,9 +68,7 @@ impl World {
         if Pose::known(by.goal, DQuat::IDENTITY).is_none() {
             return Err(PlaceError::NoRoom);
         }
-        self.set_linear_move(id, Some(LinearMove { speed: by.speed.min(MAX_SPEED), ..by }));
-        self.follow_linear_move(id);
-        Ok(())
+        Ok(LinearMove { speed: by.speed.min(MAX_SPEED), ..by })
     }
 
     /// The move of a kinematic body that waits to start or is on its way; `None` for others.
@@ -79,14 +89,14 @@ impl World {
 
     pub(super) fn set_linear_move(&mut self, id: EntityId, by: Option<LinearMove>) {
         let role = self.entities.find_mut(id).map(|entity| &mut entity.role);
-        if let Some(Role::Kinematic(Kinematic { linear_move, .. })) = role {
-            *linear_move = by;
+        if let Some(Role::Kinematic(Kinematic { linear_move, swing, .. })) = role {
+            (*linear_move, *swing) = (by, None);
         }
     }
 
     /// Gives a body the velocity of its move for the next tick, or none before it starts and when
     /// it is there.
-    fn follow_linear_move(&mut self, id: EntityId) {
+    pub(super) fn follow_linear_move(&mut self, id: EntityId) {
         let Some(entity) = self.entities.find(id) else { return };
         let Some(of) = entity.linear_move() else { return };
         let (before, angular) = (entity.velocity, entity.angular);

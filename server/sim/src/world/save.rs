@@ -27,6 +27,7 @@ use super::sensors::Sensors;
 use super::{Touch, World};
 use crate::arena::movement_sets::MovementSets;
 use crate::arena::parameters::MovementParameters;
+use crate::bodies::armed_move::ArmedMove;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::Entity;
 use crate::bodies::rounds::Strike;
@@ -36,7 +37,7 @@ use crate::setup::{Config, SetupError};
 use crate::state::EntityId;
 
 /// Version of the format. Any change of the saved data raises it.
-const VERSION: u16 = 9;
+const VERSION: u16 = 10;
 
 /// Maximum number of bytes that are read.
 const MAX_BYTES: usize = 1 << 26;
@@ -98,6 +99,7 @@ struct Saved<'a> {
     pushed: Cow<'a, [EntityId]>,
     touches: Cow<'a, [Touch]>,
     sensors: Cow<'a, Sensors>,
+    armed: Cow<'a, [(EntityId, ArmedMove)]>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -165,6 +167,7 @@ impl World {
             pushed: Cow::Borrowed(&self.pushed),
             touches: Cow::Borrowed(&self.touches),
             sensors: Cow::Borrowed(&self.sensors),
+            armed: Cow::Borrowed(&self.armed),
         };
         // Plain data always has an encoding. If it had none, loading would refuse the empty bytes.
         encode_to_vec((header, saved), wire()).unwrap_or_default()
@@ -220,7 +223,7 @@ impl World {
             ));
         }
         let Saved { tick, body_gravity, budget, pairs, strikes, .. } = saved;
-        let Saved { history, events, pushed, touches, sensors, .. } = saved;
+        let Saved { history, events, pushed, touches, sensors, armed, .. } = saved;
         let mut sensors = sensors.into_owned();
         let restored = sensors.restore(&self.arena.shapes);
         restored.map_err(|what| damaged(what.to_owned()))?;
@@ -238,6 +241,7 @@ impl World {
         self.pushed = pushed.into_owned();
         self.touches = touches.into_owned();
         self.sensors = sensors;
+        self.armed = armed.into_owned();
         self.count();
         Ok(())
     }

@@ -99,6 +99,8 @@ impl World {
         self.advance_props(std::mem::take(&mut step.overlapping));
         self.bring_riders_down(step);
         self.advance_linear_moves();
+        self.advance_swings();
+        self.begin_armed_moves();
         hovertank::deploy(
             &self.arena,
             &mut self.entities,

@@ -23,13 +23,13 @@ use obsp::geometry::Aabb;
 use obsp::model::{Model, shipped};
 use obsp_sim::audit::Audit;
 use obsp_sim::{
-    BodyMass, BodyParameters, Buttons, Command, Config, EntityId, ForceSpan, LinearMove,
+    ArmedMove, BodyMass, BodyParameters, Buttons, Command, Config, EntityId, ForceSpan, LinearMove,
     LockedAxes, MissileMotion, ModelId, MovementParameters, MovementSets, Nearest, PlayerKind,
-    Posture, Random, Resolution, SweptShape, World,
+    Posture, Random, Resolution, SweptShape, Swing, World,
 };
 
 /// Types of parameters that hold numbers.
-const TYPES: [&str; 26] = [
+const TYPES: [&str; 28] = [
     "f32",
     "f64",
     "u8",
@@ -50,6 +50,8 @@ const TYPES: [&str; 26] = [
     "PlayerMotion",
     "Moving",
     "LinearMove",
+    "ArmedMove",
+    "Swing",
     "Config",
     "SweptShape",
     "MovementParameters",
@@ -176,6 +178,18 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
             let (goal, speed) = (vector(n, [9.0, -7.0, 90.0]), n.f64(90.0));
             let by = LinearMove { goal, speed, delay: n.whole(1, u32::MAX.into()) as u32 };
             ids.into_iter().for_each(|id| _ = world.move_linear(id, by));
+        }
+        "World::arm_linear_move" => {
+            let (goal, speed) = (vector(n, [9.0, -7.0, 90.0]), n.f64(90.0));
+            let by = LinearMove { goal, speed, delay: n.whole(1, u32::MAX.into()) as u32 };
+            let zone = Aabb { min: vector(n, [-900.0; 3]), max: vector(n, [900.0; 3]) };
+            ids.into_iter().for_each(|id| _ = world.arm_linear_move(id, ArmedMove { zone, by }));
+        }
+        "World::swing" => {
+            let (place, way) = (vector(n, [9.0, -7.0, 90.0]), vector(n, [0.0, 0.0, 90.0]));
+            let [ticks, at] = [60, 1].map(|usual| n.whole(usual, u32::MAX.into()) as u32);
+            let by = Swing { place, way, ticks, at };
+            ids.into_iter().for_each(|id| _ = world.swing(id, by));
         }
         "World::add_velocity" => {
             let gained = vector(n, [90.0, -70.0, 10.0]);

@@ -1,22 +1,26 @@
 //! Numbers that a client hands to the prediction.
 
 use glam::Vec3;
+use obsp::geometry::Aabb;
 use obsp_sim::{
-    CollisionLayers, Command, EntityId, EntityState, Kind, LinearMove, ModelId, MovementParameters,
-    MovementSets, Moving, PlayerMotion, Posture, Predictor, Traits, Walker,
+    ArmedMove, CollisionLayers, Command, EntityId, EntityState, Kind, LinearMove, ModelId,
+    MovementParameters, MovementSets, Moving, PlayerMotion, Posture, Predictor, Swing, Traits,
+    Walker,
 };
 
 use crate::extremes::{Numbers, exercise, functions};
 use crate::{map, models, turn, vector};
 
 /// Names of the functions that are called here.
-const CALLED: [&str; 11] = [
+const CALLED: [&str; 13] = [
     "PredictedBodies::shove",
     "Moving::advanced",
     "Moving::new",
+    "Moving::set_off",
     "Predictor::advance",
     "Predictor::correct_tank",
     "Predictor::drive",
+    "Predictor::is_in_zone",
     "Predictor::predicted_bodies",
     "Predictor::step",
     "Predictor::tank",
@@ -56,6 +60,12 @@ fn moving(n: &mut Numbers, slot: u16, kind: Kind, at: [f64; 3]) -> Moving {
     Moving::new(state, vector(n, [0.1; 3]))
 }
 
+fn armed(n: &mut Numbers) -> ArmedMove {
+    let zone = Aabb { min: vector(n, [-90.0; 3]), max: vector(n, [90.0; 3]) };
+    let (goal, speed) = (vector(n, [0.0, 0.0, 30.0]), n.f64(20.0));
+    ArmedMove { zone, by: LinearMove { goal, speed, delay: n.whole(1, u32::MAX.into()) as u32 } }
+}
+
 fn check(body: &Moving) {
     let EntityState { position, orientation, velocity, .. } = body.state;
     assert!(
@@ -92,6 +102,23 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
             let linear_move = Some(LinearMove { goal, speed, delay });
             let after = Moving { linear_move, ..before }.advanced(3, seconds);
             assert!(!was_finite || after.state.position.is_finite(), "{before:?} to {after:?}");
+            let (place, way) = (vector(n, [60.0, 0.0, 30.0]), vector(n, [0.0, 0.0, 30.0]));
+            let [ticks, at] = [60, 1].map(|usual| n.whole(usual, u32::MAX.into()) as u32);
+            let swing = Some(Swing { place, way, ticks, at });
+            let after = Moving { swing, ..before }.advanced(3, seconds);
+            assert!(!was_finite || after.state.position.is_finite(), "{before:?} to {after:?}");
+        }
+        "Moving::set_off" => {
+            let before = moving(n, 1, prop, [60.0, 0.0, 30.0]);
+            let armed = Some(armed(n));
+            let after = Moving { armed, ..before }.set_off(n.f64(0.25));
+            let was_finite = before.state.position.is_finite() && before.spin.is_finite();
+            assert!(!was_finite || after.advanced(3, 0.1).state.position.is_finite(), "{after:?}");
+        }
+        "Predictor::is_in_zone" => {
+            let is_usual = n.are_usual();
+            let is_in_it = predictor.is_in_zone(&armed(n), &motion(n));
+            assert!(!is_usual || is_in_it);
         }
         "Predictor::step" => {
             let parameters = MovementParameters::default().to_array().map(|usual| n.f64(usual));

@@ -11,6 +11,7 @@ use crate::bodies::linear_move::LinearMove;
 use crate::bodies::mobility::{Mobility, Pace};
 use crate::bodies::near_solids::NearSolids;
 use crate::bodies::roles::{Hovertank, Missile, MissileMotion, PlayerBody, Role, Walker};
+use crate::bodies::swing::Swing;
 use crate::collision::grid::CellRange;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
@@ -281,6 +282,14 @@ impl Entity {
     pub(crate) fn linear_move(&self) -> Option<LinearMove> {
         match &self.role {
             Role::Kinematic(kinematic) => kinematic.linear_move,
+            _ => None,
+        }
+    }
+
+    /// The swing of a kinematic body; `None` for others.
+    pub(crate) fn swing(&self) -> Option<Swing> {
+        match &self.role {
+            Role::Kinematic(kinematic) => kinematic.swing,
             _ => None,
         }
     }

@@ -4,11 +4,13 @@ use glam::DVec3;
 use obsp::geometry::Aabb;
 
 use super::{Predictor, is_sound};
+use crate::bodies::armed_move::ArmedMove;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity, SleepState};
 use crate::bodies::guard::Seeker;
 use crate::bodies::linear_move::LinearMove;
 use crate::bodies::roles::{PlayerBody, Role, Walker};
+use crate::bodies::swing::Swing;
 use crate::bodies::{sleep, tick};
 use crate::collision::pose::{Pose, is_speed, is_tick};
 use crate::collision::shape::ShapeId;
@@ -38,6 +40,10 @@ pub struct Moving {
     pub spin: DVec3,
     /// The place to which a kinematic body goes, as far as it is known.
     pub linear_move: Option<LinearMove>,
+    /// The swing of a kinematic body, as far as it is known.
+    pub swing: Option<Swing>,
+    /// The move that a kinematic body begins when a player is in a zone, as far as it is known.
+    pub armed: Option<ArmedMove>,
 }
 
 impl Moving {
@@ -46,16 +52,20 @@ impl Moving {
 
     /// A body that moves without a goal.
     pub fn new(state: EntityState, spin: DVec3) -> Self {
-        Self { state, spin, linear_move: None }
+        Self { state, spin, linear_move: None, swing: None, armed: None }
     }
 
-    /// The body after some ticks of `seconds` without forces: it goes where it is to go, or keeps its
+    /// The body after some ticks of `seconds` without forces: it goes where it is to go, swings, or keeps its
     /// velocity and its spin. A body that sleeps stays, and so does one whose state is not valid,
-    /// before or after. Of a way to a goal, the ticks after the first [`Moving::MAX_TICKS`] do not
+    /// before or after. Of a way to a goal or a swing, the ticks after the first [`Moving::MAX_TICKS`] do not
     /// count.
     #[must_use]
     pub fn advanced(&self, ticks: u32, seconds: f64) -> Self {
-        let Some(of) = self.linear_move.filter(|_| self.is_sound() && is_tick(seconds)) else {
+        let is_known = self.is_sound() && is_tick(seconds);
+        if let Some(swing) = self.swing.filter(|_| is_known) {
+            return self.swung(swing, ticks.min(Self::MAX_TICKS), seconds);
+        }
+        let Some(of) = self.linear_move.filter(|_| is_known) else {
             return self.coasted(f64::from(ticks) * seconds);
         };
         let waits = ticks.min(of.delay);
@@ -69,6 +79,35 @@ impl Moving {
             body.follow(seconds);
         }
         body
+    }
+
+    /// Whether the body is on its way, by a move or by a velocity. Otherwise it rests, or waits.
+    pub fn is_under_way(&self) -> bool {
+        let velocity = if self.state.asleep { DVec3::ZERO } else { self.state.velocity };
+        LinearMove::is_under_way(self.linear_move, velocity)
+    }
+
+    /// The body when its armed move begins, at the end of a tick of `seconds`. A body without one stays
+    /// as it is.
+    #[must_use]
+    pub fn set_off(&self, seconds: f64) -> Self {
+        let Some(armed) = self.armed.filter(|_| is_tick(seconds)) else { return *self };
+        let mut body = Self { linear_move: Some(armed.by), armed: None, ..*self };
+        if !body.is_sound() {
+            return *self;
+        }
+        body.follow(seconds);
+        body
+    }
+
+    /// The body after some ticks of a swing.
+    fn swung(&self, mut swing: Swing, ticks: u32, seconds: f64) -> Self {
+        let mut body = *self;
+        for _ in 0..ticks {
+            body = body.coasted(seconds);
+            body.state.velocity = swing.go_on(body.state.position, seconds);
+        }
+        Self { swing: Some(swing), ..body }
     }
 
     /// The body after `seconds` with the same velocity and spin.
@@ -101,7 +140,8 @@ impl Moving {
     pub(super) fn is_sound(&self) -> bool {
         let is_sound_way = |of: LinearMove| of.speed.is_finite() && of.goal.is_finite();
         let moves_soundly = self.linear_move.is_none_or(is_sound_way);
-        is_sound(&self.state) && is_speed(self.spin) && moves_soundly
+        let swings_soundly = self.swing.is_none_or(|swing| swing.is_sound());
+        is_sound(&self.state) && is_speed(self.spin) && moves_soundly && swings_soundly
     }
 }
 

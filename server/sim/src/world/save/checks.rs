@@ -6,6 +6,7 @@ use obsp::model::BodyKind;
 
 use super::{LoadWorldError, Saved, SavedEntity, damaged};
 use crate::arena::LEFT;
+use crate::bodies::armed_move::ArmedMove;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES, Outside, SearchState};
@@ -164,10 +165,14 @@ impl Checks<'_> {
                 return Err("an entity that is not kinematic has a pocket");
             }
         }
-        if let Some(LinearMove { goal, speed, .. }) = entity.linear_move() {
-            numbers(&goal.to_array())?;
-            if !(speed > 0.0 && speed <= MAX_DRIVEN) {
-                return Err("the speed of a linear move is not above zero, or too high");
+        if let Some(by) = entity.linear_move() {
+            linear_move(&by)?;
+        }
+        if let Some(swing) = entity.swing() {
+            numbers(&swing.place.to_array())?;
+            numbers(&swing.way.to_array())?;
+            if !swing.is_sound() {
+                return Err("the ticks of a swing are none, too many, or beyond both ways");
             }
         }
         speed(entity.velocity, MAX_SPEED)?;
@@ -228,6 +233,13 @@ impl Checks<'_> {
         }
         if !saved.pairs.is_sorted_by_key(|pair| pair.key) {
             return Err(error("the list of contacts")("a pair is out of order"));
+        }
+        for (_, ArmedMove { zone, by }) in &*saved.armed {
+            let all = [zone.min.to_array(), zone.max.to_array()].concat();
+            numbers(&all).and_then(|()| linear_move(by)).map_err(error("an armed move"))?;
+        }
+        if !saved.armed.is_sorted_by(|(a, _), (b, _)| a.slot < b.slot) {
+            return Err(error("the list of armed moves")("a body is out of order"));
         }
         if saved.history.len() > MAX_HISTORY {
             return Err(error("the past positions")("there are too many ticks"));
@@ -309,6 +321,12 @@ fn on_foot(pose: &Pose) -> Pose {
 fn numbers(values: &[f64]) -> Result<(), &'static str> {
     let usual = values.iter().all(|value| value.abs() <= MAX_NUMBER);
     if usual { Ok(()) } else { Err("a number is too great or not a number") }
+}
+
+fn linear_move(LinearMove { goal, speed, .. }: &LinearMove) -> Result<(), &'static str> {
+    let possible = *speed > 0.0 && *speed <= MAX_DRIVEN;
+    possible.then_some(()).ok_or("the speed of a linear move is not above zero, or too high")?;
+    numbers(&goal.to_array())
 }
 
 fn speed(velocity: DVec3, most: f64) -> Result<(), &'static str> {

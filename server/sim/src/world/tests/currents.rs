@@ -137,6 +137,27 @@ fn the_keys_of_a_current_say_how_it_flows() {
     assert_eq!((at(50.0), at(100.0)), (-100.0, 100.0));
 }
 
+/// Two currents along one way carry no faster than the faster one, and two that cross carry aslant at
+/// its speed.
+#[test]
+fn several_currents_carry_no_faster_than_the_fastest() {
+    let north = current(&[("angle", "90"), ("speed", "100")], 0, 400);
+    let slow = east("60");
+    for (others, expected) in [
+        (slow.clone(), DVec3::X * 100.0),
+        (north.clone(), DVec3::new(1.0, 1.0, 0.0).normalize() * 100.0),
+        (slow.clone() + &slow + &north, DVec3::new(220.0, 100.0, 0.0).normalize() * 100.0),
+        (current(&[("angle", "180"), ("speed", "70")], 0, 400), DVec3::X * 30.0),
+    ] {
+        let mut world = world(&trough(300, &(east("100") + &others)), 60);
+        let id = world.join_at(DVec3::new(-500.0, 0.0, 180.0));
+        assert!(world.arena.currents.fastest() <= 100.0 + 1e-9);
+        run(&mut world, 1.5, &[]);
+        let carried = velocity(&world, id).with_z(0.0);
+        assert!(carried.distance(expected) < 2.0, "{others}: {carried} for {expected}");
+    }
+}
+
 /// A raft goes as fast as the stream, comes to the wall at its end, and lies there.
 #[test]
 fn what_floats_drifts_with_the_stream() {
