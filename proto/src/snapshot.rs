@@ -16,10 +16,9 @@ mod header;
 mod lead;
 mod probabilities;
 mod record;
+mod touched_body;
 
-pub use authoritative_motion::{
-    AuthoritativeMotion, TouchedArmedMove, TouchedBody, TouchedMove, TouchedSwing,
-};
+pub use authoritative_motion::AuthoritativeMotion;
 pub use codec::{
     BaselineQuery, Baselines, DigestSample, Extras, Record, RecordToWrite, Snapshot, SnapshotCodec,
 };
@@ -29,6 +28,7 @@ pub use header::{DatagramKind, Header, PLAIN_BYTES};
 pub use lead::Lead;
 pub use probabilities::{PRIORS, PROBABILITY_COUNT};
 pub use record::Baseline;
+pub use touched_body::{TouchedArmedMove, TouchedBody, TouchedMove, TouchedSwing};
 
 /// Number of values of an entity that a client keeps. The server uses only these as baselines. It
 /// counts how often it sent an entity after its baseline, and sends the entity whole when the

@@ -213,7 +213,6 @@ fn within_extent(start: Vec3, end: Vec3) -> Vec3 {
 /// A player's box in its map.
 #[derive(Clone, Copy)]
 pub(crate) struct Agent<'a> {
-    pub(crate) map: &'a obsp::Map,
     /// Where the player moves in this tick.
     pub(crate) region: Region<'a>,
     pub(crate) shape: &'a Shape,

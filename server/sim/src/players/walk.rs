@@ -62,7 +62,7 @@ impl<'a, C> PlayerSurroundings<'a, C> {
     fn agent(&self, posture: Posture) -> Agent<'a> {
         let (shape, size) = self.arena.shapes.boxes.of(posture);
         let Self { arena, region, .. } = self;
-        Agent { map: &arena.map, region: *region, shape: &arena.shapes[shape], size }
+        Agent { region: *region, shape: &arena.shapes[shape], size }
     }
 
     fn half_height(&self, posture: Posture) -> f64 {

@@ -6,7 +6,8 @@ use obsp::geometry::Aabb;
 use obsp_sim::audit::Audit;
 use obsp_sim::{MissileMotion, PlaceError, Posture, SweptShape, World};
 
-use crate::{CONFIG, Scene, map, models};
+use crate::scene::Scene;
+use crate::{CONFIG, map, models};
 
 const LENGTHS: [f64; 17] = [
     1e3, 1e4, 65_536.0, 1e5, 262_143.0, 262_144.0, 262_545.0, 3e5, 1e6, 1e9, 1e15, 1e30, 1e76,

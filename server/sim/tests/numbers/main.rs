@@ -12,6 +12,7 @@ mod queries;
 #[allow(dead_code, reason = "each crate asks for rooms of other kinds")]
 #[path = "../../../../maps/tests/numbers/room.rs"]
 mod room;
+mod scene;
 mod sensors;
 mod volumes;
 
@@ -23,10 +24,12 @@ use obsp::geometry::Aabb;
 use obsp::model::{Model, shipped};
 use obsp_sim::audit::Audit;
 use obsp_sim::{
-    ArmedMove, BodyMass, BodyParameters, Buttons, Command, Config, EntityId, ForceSpan, LinearMove,
+    ArmedMove, BodyMass, BodyParameters, Buttons, Command, Config, ForceSpan, LinearMove,
     LockedAxes, MissileMotion, ModelId, MovementParameters, MovementSets, Nearest, PlayerKind,
     Posture, Random, Resolution, SweptShape, Swing, World,
 };
+
+use scene::Scene;
 
 /// Types of parameters that hold numbers.
 const TYPES: [&str; 28] = [
@@ -84,46 +87,6 @@ fn vector(numbers: &mut Numbers, usual: [f64; 3]) -> DVec3 {
 fn turn(numbers: &mut Numbers) -> DQuat {
     let [x, y, z, w] = numbers.four([0.0, 0.6, 0.0, 0.8]);
     DQuat::from_xyzw(x, y, z, w)
-}
-
-/// A match with one of everything.
-#[derive(Clone)]
-struct Scene {
-    world: World,
-    player: EntityId,
-    tank: EntityId,
-    /// A crate.
-    body: EntityId,
-    driven: EntityId,
-    missile: EntityId,
-    /// A player outside of the world.
-    waiting: EntityId,
-}
-
-impl Scene {
-    fn new() -> Self {
-        let mut world = World::new(map(), models(), CONFIG).expect("the room can be played");
-        let player = world.join().expect("there is room");
-        let spawn = |world: &mut World, model: &str, at: [f64; 3]| {
-            let model = world.model(model).expect("the match has the model");
-            world.spawn_body(model, at.into(), DQuat::IDENTITY).expect("there is room")
-        };
-        let tank = world.add_player_at(PlayerKind::Hovertank, DVec3::new(0.0, 300.0, 60.0), 0);
-        let body = spawn(&mut world, "crate", [200.0, -100.0, 17.0]);
-        spawn(&mut world, "barrel", [200.0, -100.0, 60.0]);
-        let driven = spawn(&mut world, "driven", [-200.0, -200.0, 60.0]);
-        let rocket = world.model("rocket").expect("it ships");
-        let (at, speed) = (DVec3::new(-300.0, 200.0, 300.0), DVec3::new(100.0, 0.0, 0.0));
-        let missile = world.spawn_missile(rocket, MissileMotion::Straight, at, speed);
-        let waiting = world.add_player(PlayerKind::Box).expect("there is room");
-        world.take_out(waiting).expect_err("the body is outside the world already");
-        let (tank, missile) = (tank.expect("there is room"), missile.expect("there is room"));
-        Self { world, player, tank, body, driven, missile, waiting }
-    }
-
-    fn all(&self) -> [EntityId; 6] {
-        [self.player, self.tank, self.body, self.driven, self.missile, self.waiting]
-    }
 }
 
 /// Checks a match after an operation: it is played for some ticks, audited, saved and restored.

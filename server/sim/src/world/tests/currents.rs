@@ -3,7 +3,7 @@
 use super::*;
 use crate::arena::movement_sets::MovementSets;
 use crate::command::Buttons;
-use crate::players::prediction::Predictor;
+use crate::players::prediction::{Moving, Predictor};
 use crate::random::Random;
 use crate::state::EntityState;
 use crate::test_maps::water;
