@@ -247,7 +247,8 @@ impl<'a, 'c> Finder<'a, 'c> {
         self.solids = solids;
         if let Some(placement) = own.entity.placement() {
             let turn = placement.pose().orientation.inverse();
-            keep_hulls(&mut self.pairs[first..], |direction| turn * direction);
+            let before = search.before.solids_of(own.entity.id.slot);
+            keep_hulls(&mut self.pairs[first..], before, |direction| turn * direction);
         }
     }
 
