@@ -98,7 +98,14 @@ fn keep_hull(pairs: &mut [Pair], group: &[usize], normal: DVec3) {
             }
         }));
     }
-    spots.sort_by(|a, b| a.at.x.total_cmp(&b.at.x).then(a.at.y.total_cmp(&b.at.y)));
+    // The points are sorted along their greatest extent. Along a side of the body, rounding would
+    // decide the order.
+    let from = spots[0].at;
+    let ahead = spots.iter().fold(DVec2::ZERO, |ahead, spot| {
+        let way = spot.at - from;
+        if way.length_squared() > ahead.length_squared() { way } else { ahead }
+    });
+    spots.sort_by(|a, b| ahead.dot(a.at).total_cmp(&ahead.dot(b.at)));
     let hull = hull(&spots);
     let is_corner = |spot: &Spot| hull.iter().any(|corner| corner.index == spot.index);
     let is_kept = |spot: &Spot| is_corner(spot) || spot.gap < gap_of(&hull, spot.at) - SAME_GAP;
@@ -134,6 +141,17 @@ fn hull(sorted: &[Spot]) -> Vec<Spot> {
     };
     chain(&mut sorted.iter());
     chain(&mut sorted.iter().rev());
+    // A chain does not test its own ends, and one of them may lie on a side.
+    let mut at = 0;
+    while at < hull.len() && hull.len() > 2 {
+        let [before, after] = [hull.len() - 1, 1].map(|step| hull[(at + step) % hull.len()].at);
+        let side = after - before;
+        if side.perp_dot(hull[at].at - before) >= -STRAIGHT * side.length_squared() {
+            hull.remove(at);
+        } else {
+            at += 1;
+        }
+    }
     hull
 }
 
