@@ -45,6 +45,15 @@ fn tilt(run: &Run, index: usize) -> f64 {
     lowest(run, index).0
 }
 
+/// The distance of the nearest face from the centre of mass.
+fn inner(solid: &Solid) -> f64 {
+    let faces = solid.faces.iter().map(|face| {
+        let [a, b, c] = [0, 1, 2].map(|k| solid.corners[face[k]]);
+        (b - a).cross(c - a).normalize().dot(a)
+    });
+    faces.fold(f64::INFINITY, f64::min)
+}
+
 fn awake(run: &Run) -> f64 {
     (0..run.scene.bodies.len()).filter(|&body| !run.body(body).asleep).count() as f64
 }
@@ -138,10 +147,13 @@ pub fn legs(random: &mut Random) -> Case {
 /// radius R has a third of its energy ¾·m·R²·ω² in its spin. So damping of the rate c lets it roll
 /// for 3/c·ln(ω/ω'), where ω' is the spin at which it does not get over a corner of its n sides:
 /// ¾·R²·ω'² = g·R·(1 − cos π/n). At first, ¾·R²·ω² is at most the energy of the fall and the spin.
+///
+/// A rolling ball has two sevenths of its energy in its spin, so it rolls for 7/2c·ln(ω/ω'), until
+/// its energy does not lift it from a face onto a corner.
 pub fn lies_flat(random: &mut Random) -> Case {
     let size = log_between(random, 2.0, 1000.0);
     let sides = SIDES[random.below(SIDES.len())];
-    let mut rim = None;
+    let mut rolls = None;
     let (solid, name) = match random.below(4) {
         0 => {
             let half =
@@ -150,15 +162,14 @@ pub fn lies_flat(random: &mut Random) -> Case {
         }
         1 => {
             let frequency = 1 + random.below(2);
-            (
-                Solid::ball(frequency, 0.5 * size),
-                format!("ball of {} faces, {size:.2}", 20 * frequency * frequency),
-            )
+            let solid = Solid::ball(frequency, 0.5 * size);
+            rolls = Some((3.5, GRAVITY * (0.5 * size - inner(&solid))));
+            (solid, format!("ball of {} faces, {size:.2}", 20 * frequency * frequency))
         }
         _ => {
             let half = 0.5 * size * random.between(0.05, 0.4);
             let solid = Solid::prism(sides, 0.5 * size, half);
-            rim = Some(GRAVITY * 0.5 * size * (1.0 - (PI / sides as f64).cos()));
+            rolls = Some((3.0, GRAVITY * 0.5 * size * (1.0 - (PI / sides as f64).cos())));
             (
                 solid,
                 format!("coin of {sides} sides, radius {:.2}, half height {half:.2}", 0.5 * size),
@@ -169,7 +180,8 @@ pub fn lies_flat(random: &mut Random) -> Case {
     let place = DVec3::Z * (solid.radius() + random.between(1.0, 50.0));
     let energy = GRAVITY * place.z
         + 0.5 * spin.length_squared() * solid.inertia.x_axis.x.max(solid.inertia.z_axis.z);
-    let rolls = rim.map_or(0.0, |least| 0.5 * (energy / least).ln().max(0.0) * 3.0 / USUAL_DAMPING);
+    let rolls = rolls
+        .map_or(0.0, |(share, least)| 0.5 * (energy / least).ln().max(0.0) * share / USUAL_DAMPING);
     let body = Body::new(solid, place).of(random.between(0.3, 2.0), 0.2);
     let body = body.turned(any_turn(random)).moving(DVec3::ZERO, spin);
     let half = 6.0 * size + 600.0;

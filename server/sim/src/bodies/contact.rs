@@ -14,6 +14,7 @@ mod meet;
 mod pair;
 mod pair_index;
 mod seam;
+mod support;
 mod warm_start;
 
 use crate::bodies::blocker::Blocker;

@@ -9,6 +9,7 @@ use obsp::geometry::Aabb;
 use super::manifold::{Buffers, area, flat, manifold};
 use super::pair_index::PairIndex;
 use super::seam::{Exposure, exposure};
+use super::support::keep_hulls;
 use super::warm_start::remember;
 use super::{Pair, PairKey, Points};
 use crate::bodies::blocker::Blocker;
@@ -238,11 +239,17 @@ impl<'a, 'c> Finder<'a, 'c> {
         let around = own.bounds.inflated(reach);
         own.entity.record.near_solids.visit(search.space.map, &around, |index| solids.push(index));
         solids.sort_unstable();
+        let first = self.pairs.len();
         for &index in &solids {
             let solid = Body::fixed(&search.space.map.solids()[index as usize]);
             self.meet(own, Blocker::Solid(index), &solid, reach);
         }
         self.solids = solids;
+        if let Some(placement) = own.entity.placement() {
+            let turn = placement.pose().orientation.inverse();
+            let before = search.before.solids_of(own.entity.id.slot);
+            keep_hulls(&mut self.pairs[first..], before, |direction| turn * direction);
+        }
     }
 
     fn keep(&mut self, pairs: &[Pair]) {

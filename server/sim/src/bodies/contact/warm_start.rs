@@ -17,22 +17,56 @@ const SAME_POINT: f32 = 4.0;
 /// tangents of the normal `axis` may differ from those of the last tick.
 pub(super) fn remember(known: Option<&Pair>, axis: DVec3, points: &mut Points) {
     let Some(known) = known else { return };
-    // Normals whose z components are 0.0 and -0.0 compare as equal, but their tangents differ.
-    let same_sign = known.axis.z.is_sign_negative() == axis.z.is_sign_negative();
-    let stays = known.axis == axis && same_sign;
-    let turned = (!stays).then(|| [known.axis, axis].map(tangents));
     let mut open: ArrayVec<&mut ContactPoint, MAX_POINTS> = points.iter_mut().collect();
     let mut left: ArrayVec<&ContactPoint, MAX_POINTS> = known.points.iter().collect();
     while let Some([new, old]) = nearest(&open, &left) {
-        let [normal, along_first, along_second] = left.swap_remove(old).impulse;
-        open.swap_remove(new).impulse = match turned {
-            None => [normal, along_first, along_second],
-            Some([before, now]) => {
-                let friction = before[0] * along_first + before[1] * along_second;
-                [normal, friction.dot(now[0]), friction.dot(now[1])]
-            }
-        };
+        let impulse = left.swap_remove(old).impulse;
+        open.swap_remove(new).impulse = handed_on(known.axis, axis, impulse);
     }
+}
+
+/// Like [`remember`], for the pairs of a body with one plane of the world: all pairs of `known`, and
+/// those of `pairs` at the indices `group`. A point may have come from one brush to another.
+pub(super) fn remember_among<'a>(
+    known: impl Iterator<Item = &'a Pair>,
+    pairs: &mut [Pair],
+    group: &[usize],
+) {
+    let mut left: Vec<(&Pair, &ContactPoint)> =
+        known.flat_map(|pair| pair.points.iter().map(move |point| (pair, point))).collect();
+    let mut open: Vec<[usize; 2]> = Vec::new();
+    for &at in group {
+        open.extend((0..pairs[at].points.len()).map(|point| [at, point]));
+        pairs[at].points.iter_mut().for_each(|point| point.impulse = [0.0; 3]);
+    }
+    loop {
+        let (mut nearest, mut found) = (SAME_POINT * SAME_POINT, None);
+        for (i, &[at, point]) in open.iter().enumerate() {
+            for (j, (_, old)) in left.iter().enumerate() {
+                let distance = old.local.distance_squared(pairs[at].points[point].local);
+                if distance < nearest {
+                    (nearest, found) = (distance, Some([i, j]));
+                }
+            }
+        }
+        let Some([new, old]) = found else { break };
+        let ([at, point], (known, old)) = (open.swap_remove(new), left.swap_remove(old));
+        pairs[at].points[point].impulse = handed_on(known.axis, pairs[at].axis, old.impulse);
+    }
+}
+
+/// The impulses of the last tick, whose contact had the normal `before`, along the axes of a contact
+/// of the normal `axis`.
+fn handed_on(before: DVec3, axis: DVec3, impulse: [f32; 3]) -> [f32; 3] {
+    // Normals whose z components are 0.0 and -0.0 compare as equal, but their tangents differ.
+    let same_sign = before.z.is_sign_negative() == axis.z.is_sign_negative();
+    if before == axis && same_sign {
+        return impulse;
+    }
+    let [normal, along_first, along_second] = impulse;
+    let [before, now] = [before, axis].map(tangents);
+    let friction = before[0] * along_first + before[1] * along_second;
+    [normal, friction.dot(now[0]), friction.dot(now[1])]
 }
 
 /// The indices of the two points that are nearest to each other, one of either list. `None` if no

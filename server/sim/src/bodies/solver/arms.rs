@@ -1,5 +1,8 @@
 //! The place at which impulses act on two bodies that meet fast, and the inertia that they turn.
 //!
+//! A wheel that rolls a good part of its circumference in a tick meets the floor at a corner that was
+//! far ahead when the tick began. So the arm of an impulse turns with the body.
+//!
 //! The two points of a contact are apart until the bodies meet, and slip past each other while the
 //! bodies touch. At a thousand units per second they slip by many units. If the impulses on the two
 //! bodies acted at different places, they would turn the pair of bodies as a whole. So both act at
@@ -21,30 +24,23 @@ use crate::collision::distances::REST_GAP;
 /// The arms and inertias of a constraint when the tick began.
 pub(super) struct Arms {
     /// For each point and each of the two bodies: the vector from the body's centre to the point on
-    /// that body. Empty if impulses act where the points were when the tick began.
+    /// that body.
     anchors: ArrayVec<[Vec3Lanes; 2], MAX_POINTS>,
     inverse_inertias: [SymmetricLanes; 2],
 }
 
-/// The lanes whose bodies both move and meet at any of their points. Lanes may belong to different
-/// islands, so each is decided by its own points.
+/// The lanes whose bodies meet at any of their points. Lanes may belong to different islands, so
+/// each is decided by its own points.
 fn lanes_that_meet(constraint: &ContactConstraint, points: &[ConstraintPoint]) -> Lanes {
     let points = &points[constraint.points.clone()];
-    let meet = points.iter().fold(Lanes::ZERO, |any, point| any | meets(point));
-    let moves = Lanes::new(constraint.bodies[1].map(|body| f32::from(u8::from(body > 0))));
-    meet & moves.simd_gt(Lanes::ZERO)
+    points.iter().fold(Lanes::ZERO, |any, point| any | meets(point))
 }
 
-/// The arms of a constraint's points. They have no anchors if one of its bodies stands still: such a
-/// body cannot be turned.
+/// The arms of a constraint's points.
 pub(super) fn arms(constraint: &ContactConstraint, points: &[ConstraintPoint]) -> Arms {
     let points = &points[constraint.points.clone()];
     Arms {
-        anchors: points
-            .iter()
-            .filter(|_| constraint.is_mutual)
-            .map(|point| point.anchors)
-            .collect(),
+        anchors: points.iter().map(|point| point.anchors).collect(),
         inverse_inertias: constraint.inverse_inertias,
     }
 }
@@ -58,9 +54,6 @@ pub(super) fn act_between(
     arms: &Arms,
     bodies: &mut Bodies,
 ) {
-    if arms.anchors.is_empty() {
-        return;
-    }
     let normal = constraint.axes[0];
     let lanes = lanes_that_meet(constraint, points);
     let displacements = [0, 1].map(|k| {
@@ -68,6 +61,9 @@ pub(super) fn act_between(
         let columns = [0, 1, 2].map(|at| Vec3Lanes::from_rows(rows.map(|of| of.columns[at])));
         (Vec3Lanes::from_rows(rows.map(|of| of.shift)), columns)
     });
+    // A body that stands still cannot be turned, so impulses act at the point of the other body.
+    let moves = constraint.bodies[1].map(|body| f32::from(u8::from(body > 0)));
+    let halves = Lanes::new(moves) * Lanes::splat(0.5);
     let before = constraint.inverse_inertias;
     for k in 0..2 {
         let is_free = constraint.bodies[k].map(|body| !bodies.list[body as usize].locked.any());
@@ -86,7 +82,7 @@ pub(super) fn act_between(
         let apart = normal * point.gap + moved[1] - moved[0];
         let separation = apart.dot(normal) - Lanes::splat(REST_GAP as f32);
         point.separation = lanes.select(separation, point.separation);
-        let half = apart * Lanes::splat(0.5);
+        let half = apart * halves;
         let arms = [anchors[0] + turned[0] + half, anchors[1] + turned[1] - half];
         let arms = [0, 1].map(|k: usize| arms[k].selected(lanes, point.anchors[k]));
         let changes = constraint.set_arms(point, arms, &before);
