@@ -1,8 +1,8 @@
 //! All bodies in the world, and how they move. [`tick`] tells a tick in order.
 //!
 //! The modules, each of which depends only on modules above it in this list:
-//! - `blocker`, `dynamics`, `linear_move`, `armed_move`, `mobility`, `near_solids`, `roles`, `slots`,
-//!   `swing`: what a body is, and what moves it;
+//! - `linear_move`, `armed_move`, `swing`: motions that are known beforehand;
+//! - `blocker`, `dynamics`, `mobility`, `near_solids`, `roles`, `slots`: what a body is;
 //! - `entities`, `guard`, `nearby`: the bodies by slot, and the only code that gives one a place;
 //! - `contact`, `impulse`: the search for contacts, and the effect of one impulse;
 //! - `islands`: which bodies touch each other, directly or through others;
