@@ -24,11 +24,12 @@ thread_local! {
     static SHARE: RefCell<Option<RwLockReadGuard<'static, ()>>> = const { RefCell::new(None) };
 }
 
-/// Draws at most 15 pictures a second. Without a graphics processor, each picture takes processor
-/// time from the other tests.
+/// Draws at most 15 pictures a second, unless a test sets `drawsOften` in the page. Without a
+/// graphics processor, each picture takes processor time from the other tests.
 const DRAW_SELDOM: &str = "(() => {
     const soon = requestAnimationFrame;
-    globalThis.requestAnimationFrame = (draw) => setTimeout(() => soon(draw), 50);
+    globalThis.requestAnimationFrame =
+        (draw) => globalThis.drawsOften ? soon(draw) : setTimeout(() => soon(draw), 50);
 })()";
 
 /// Waits until no other test of this program uses a browser, and lets none begin until the guard is

@@ -147,7 +147,7 @@ impl Predictions {
 
 /// Walks in a direction, in radians, until an expression of the position `[x, y]` holds.
 fn walk(browser: &mut Chromium, yaw: f64, until: &str) {
-    browser.evaluate(&format!("arena.play.keys.yaw = {yaw}; 0"));
+    browser.evaluate(&format!("globalThis.drawsOften = true; arena.play.keys.yaw = {yaw}; 0"));
     browser.hold("KeyW", true);
     // The page itself checks the position in each frame, so the player does not walk much farther.
     let arrived = browser.evaluate(&format!(
