@@ -28,6 +28,8 @@ pub use header::{DatagramKind, Header, PLAIN_BYTES};
 pub use lead::Lead;
 pub use probabilities::{PRIORS, PROBABILITY_COUNT};
 pub use record::Baseline;
+#[cfg(test)]
+pub(crate) use touched_body::UNKNOWN_BODY;
 pub use touched_body::{TouchedArmedMove, TouchedBody, TouchedMove, TouchedSwing};
 
 /// Number of values of an entity that a client keeps. The server uses only these as baselines. It

@@ -52,14 +52,15 @@ impl<'a> Region<'a> {
         if positions.into_iter().all(holds) { self.child } else { self.onion.root() }
     }
 
-    /// The same as [`Map::clearance`](crate::Map::clearance).
+    /// The clearance of a point, with the result of [`Map::clearance`](crate::Map::clearance).
     #[inline]
     pub fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
         let away = Vec3::splat(radius);
         self.onion.clearance(self.root_for([point - away, point + away]), size, point, radius)
     }
 
-    /// The same as [`Map::find_first_transition`](crate::Map::find_first_transition).
+    /// The first contact of a moving box, with the result of
+    /// [`Map::find_first_transition`](crate::Map::find_first_transition).
     #[inline]
     pub fn find_first_transition(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         self.onion.trace(self.root_for([start, end]), size, start, end)

@@ -80,8 +80,8 @@ impl MotionSchedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::snapshot::TouchedArmedMove;
-    use glam::{Quat, Vec3};
+    use crate::snapshot::{TouchedArmedMove, UNKNOWN_BODY};
+    use glam::Vec3;
     use obsp_sim::{PlayerMotion, Walker};
 
     /// A player has shoved a crate and stands still. The state of the crate is sent to the client
@@ -89,17 +89,8 @@ mod tests {
     #[test]
     fn a_touched_body_is_sent_for_as_long_as_it_moves() {
         let rate = NonZeroU16::new(60).unwrap();
-        let touched = |x: f32| TouchedBody {
-            slot: 9,
-            asleep: false,
-            position: Vec3::new(x, 0.0, 0.0),
-            orientation: Quat::IDENTITY,
-            velocity: Vec3::ZERO,
-            spin: Vec3::ZERO,
-            linear_move: None,
-            swing: None,
-            armed: None,
-        };
+        let touched =
+            |x: f32| TouchedBody { slot: 9, position: Vec3::new(x, 0.0, 0.0), ..UNKNOWN_BODY };
         let at = |crate_at: Option<f32>| {
             let motion = PlayerMotion {
                 position: Vec3::ZERO,
@@ -134,17 +125,8 @@ mod tests {
             let position = Vec3::new(x as f32, 0.0, 0.0);
             let motion = PlayerMotion { position, velocity: Vec3::ZERO, walker: Walker::default() };
             let mut motion = AuthoritativeMotion::new(motion, Tick(0), None);
-            motion.touched[0] = slot.map(|slot| TouchedBody {
-                slot,
-                asleep: true,
-                position: Vec3::ZERO,
-                orientation: Quat::IDENTITY,
-                velocity: Vec3::ZERO,
-                spin: Vec3::ZERO,
-                linear_move: None,
-                swing: None,
-                armed,
-            });
+            motion.touched[0] =
+                slot.map(|slot| TouchedBody { slot, asleep: true, armed, ..UNKNOWN_BODY });
             OwnPlayer { motion: Some(motion), ..OwnPlayer::default() }
         };
         let mut schedule = MotionSchedule::default();

@@ -16,7 +16,7 @@ const LIMIT: f32 = (1 << 22) as f32;
 const UNIT: std::ops::Range<f32> = 0.999..1.001;
 
 /// The placeholder that a reader passes for a body that it does not know yet.
-pub(super) const UNKNOWN_BODY: TouchedBody = TouchedBody {
+pub(crate) const UNKNOWN_BODY: TouchedBody = TouchedBody {
     slot: 0,
     asleep: false,
     position: Vec3::ZERO,
