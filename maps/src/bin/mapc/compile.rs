@@ -9,8 +9,8 @@ use anyhow::{Context, Result, anyhow};
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
 use obsp::{
-    BevelAngle, BrushWarning, CompileOptions, CompileReport, CompileStage, Compiled, Map,
-    MapEntity, PlayerSize, Sealing, Source, Spaces, compile,
+    BevelAngle, BrushWarning, CompileOptions, CompileReport, CompileStage, Compiled,
+    MAX_COORDINATE, Map, MapEntity, PlayerSize, Sealing, Source, Spaces, compile,
 };
 use serde::Serialize;
 
@@ -284,15 +284,16 @@ fn warn_of_entities(map: &Map, faults: &[FaultEntry], source: &Path) {
     }
     let source = source.display();
     for (number, entity) in map.entities().iter().enumerate() {
-        if let Some(origin) = entity.get("origin")
-            && entity.origin().is_none()
-        {
-            let class = entity.classname();
-            eprintln!(
-                "warning: {source}: entity {number}, {class}: origin {origin:?} is not three \
-                 numbers; the entity is ignored"
-            );
-        }
+        let Some(origin) = entity.get("origin") else { continue };
+        let fault = match entity.origin() {
+            None => "is not three numbers; the entity is ignored".to_owned(),
+            Some(at) if at.abs().max_element() > MAX_COORDINATE => {
+                format!("lies beyond ±{MAX_COORDINATE} units, where maps end; move it into the map")
+            }
+            Some(_) => continue,
+        };
+        let class = entity.classname();
+        eprintln!("warning: {source}: entity {number}, {class}: origin {origin:?} {fault}");
     }
     if spawns(map) == 0 {
         eprintln!(
