@@ -16,7 +16,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
 use crate::bodies::roles::Drive;
-use crate::collision::cascade::{Body, Candidates, LastPlane, Verdict, filter_before_parts};
+use crate::collision::cascade::{Body, Candidates, LastPlane, Verdict, filter};
 use crate::collision::distances::{REST_GAP, ROUNDING};
 use crate::collision::oriented_box::OrientedBox;
 use crate::collision::separation::{
@@ -272,7 +272,7 @@ impl<'a, 'c> Finder<'a, 'c> {
         let open = if known.whole().is_some() {
             Candidates::ALL
         } else {
-            match filter_before_parts(&own.body, obstacle, reach, self.context) {
+            match filter(&own.body, obstacle, reach, None, self.context) {
                 Verdict::Open(open) => open,
                 Verdict::Apart => return,
             }
