@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
+use serde::Serialize;
 use thiserror::Error;
 
 use super::brush::{DegenerateBrush, RedundantFace};
@@ -69,7 +70,7 @@ impl BrushWarning {
 
 /// A name of a texture or a flag of a face that this world does not support in full, and the number
 /// of brushes with it.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize)]
 #[error("{name}, on {brushes} {}: {reason}", if *.brushes == 1 { "brush" } else { "brushes" })]
 pub struct Unsupported {
     /// The name of the texture, or of the flag.
