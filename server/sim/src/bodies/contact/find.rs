@@ -28,7 +28,7 @@ pub(super) const FREE_AT_REST: f64 = 0.5 * (SPECULATIVE_DISTANCE - MARGIN);
 const MIN_SHARE: usize = 24;
 
 /// The result of a search.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Found {
     /// The pairs, in order of key.
     pub(crate) pairs: Vec<Pair>,
@@ -43,6 +43,9 @@ pub(crate) struct Found {
 pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) -> Found {
     let search = Search::new(space, before, context.seconds);
     let awake = search.searchers(|entity| entity.mobility().is_guarded(), &context.threads);
+    if awake.is_empty() {
+        return Found::default();
+    }
     let boxes: Vec<Aabb> = awake
         .iter()
         .map(|own| own.bounds.inflated(0.5 * SPECULATIVE_DISTANCE + own.reach))

@@ -328,6 +328,13 @@ impl Entity {
         }
     }
 
+    /// The reason why the body is awake; `None` if it is not.
+    pub(crate) fn awake_because(&self) -> Option<AwakeReason> {
+        let missile = self.is_ball().then_some(AwakeReason::IsMissile);
+        let awake = self.mobility().has_velocity();
+        awake.then(|| missile.unwrap_or(self.sleep.awake_because))
+    }
+
     /// Makes a body that stands still move in this tick. A kinematic body is not changed, because
     /// only its game moves it.
     pub(crate) fn resume(&mut self) {
