@@ -306,6 +306,11 @@ impl Entities {
         self.neighbours.hold(slot, bounds, way);
     }
 
+    /// Whether [`neighbours`](Self::neighbours) knows these bodies already.
+    pub(crate) fn holds(&self, slot: u16, bounds: &Aabb) -> bool {
+        self.neighbours.holds(slot, bounds)
+    }
+
     /// The slots of the placed entities that may come near the entity in `slot`, ascending. Two
     /// entities whose held bounds are no farther apart than twice [`CLEARANCE`] know each other.
     pub(crate) fn neighbours(&self, slot: u16) -> Cow<'_, [u16]> {
@@ -321,16 +326,6 @@ impl Entities {
     /// Some slots of entities that are only near `bounds` are among them. Without the grid it finds
     /// all placed entities.
     pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
-        self.neighbours.near_where(bounds, |_| true, found);
-    }
-
-    /// Like [`near`](Self::near), but only for the slots that `choose` accepts.
-    pub(crate) fn near_where(
-        &self,
-        bounds: &Aabb,
-        choose: impl Fn(u16) -> bool,
-        found: &mut Vec<u16>,
-    ) {
-        self.neighbours.near_where(bounds, choose, found);
+        self.neighbours.near(bounds, found);
     }
 }

@@ -96,16 +96,6 @@ impl Grid {
     /// Writes to `found` the slots of all bodies whose boxes overlap `bounds`, or nearly so,
     /// ascending, each once.
     pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
-        self.near_where(bounds, |_| true, found);
-    }
-
-    /// [`Grid::near`] for the slots that `choose` accepts.
-    pub(crate) fn near_where(
-        &self,
-        bounds: &Aabb,
-        choose: impl Fn(u16) -> bool,
-        found: &mut Vec<u16>,
-    ) {
         found.clear();
         let range = self.range(bounds);
         let around = RoundedBox::of(bounds, &self.frame, 0).overlap_limits();
@@ -119,7 +109,7 @@ impl Grid {
                 (own_left.max(left), own_bottom.max(bottom)) == (x, y)
             };
             let near = entries.iter().filter(|entry| entry.overlaps(&around) && is_first(entry));
-            found.extend(near.map(RoundedBox::tag).filter(|&slot| choose(slot)));
+            found.extend(near.map(RoundedBox::tag));
         }
         if range.min == range.max {
             return;

@@ -5,7 +5,7 @@
 //! its neighbours. As long as a body stays in its region, nothing changes. So neither a sleeping
 //! body nor one in a calm heap costs anything here.
 //!
-//! No result depends on the regions: whoever reads the lists compares the bodies themselves.
+//! No result depends on the regions, because readers of the lists compare the bodies themselves.
 
 use std::borrow::Cow;
 
@@ -62,6 +62,12 @@ impl Neighbours {
         self.count
     }
 
+    /// Whether the region of the body in `slot` holds `bounds`, with the clearance.
+    pub(super) fn holds(&self, slot: u16, bounds: &Aabb) -> bool {
+        let body = self.bodies.get(usize::from(slot));
+        body.is_some_and(|body| body.region.encloses(&bounds.inflated(CLEARANCE)))
+    }
+
     /// Gives the body in `slot` another region, unless its region holds `bounds`. `way` is how far
     /// the body goes in a tick, roughly.
     pub(super) fn hold(&mut self, slot: u16, bounds: &Aabb, way: DVec3) {
@@ -70,7 +76,7 @@ impl Neighbours {
             self.bodies.resize(index + 1, NOWHERE);
         }
         let before = self.bodies[index].region;
-        if before.encloses(&bounds.inflated(CLEARANCE)) {
+        if self.holds(slot, bounds) {
             return;
         }
         let ahead = way * TICKS_AHEAD;
@@ -82,7 +88,8 @@ impl Neighbours {
             self.grid.remove(slot, left);
         }
         let mut near = std::mem::take(&mut self.buffer);
-        self.grid.near_where(&region, |other| other != slot, &mut near);
+        self.grid.near(&region, &mut near);
+        near.retain(|&other| other != slot);
         self.grid.insert(slot, range, &region);
         self.count += usize::from(before.is_empty());
         for &other in &near {
@@ -131,19 +138,14 @@ impl Neighbours {
         placed.map(|(_, slot)| slot)
     }
 
-    /// Writes to `found`, ascending, the slots that `choose` accepts of all bodies whose regions
-    /// overlap `bounds`, or nearly so.
-    pub(super) fn near_where(
-        &self,
-        bounds: &Aabb,
-        choose: impl Fn(u16) -> bool,
-        found: &mut Vec<u16>,
-    ) {
+    /// Writes to `found`, ascending, the slots of all bodies whose regions overlap `bounds`, or nearly
+    /// so.
+    pub(super) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
         if self.use_grid {
-            return self.grid.near_where(bounds, choose, found);
+            return self.grid.near(bounds, found);
         }
         found.clear();
-        found.extend(self.all().filter(|&slot| choose(slot)));
+        found.extend(self.all());
     }
 }
 
