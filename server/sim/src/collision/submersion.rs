@@ -30,12 +30,8 @@ impl Submersion {
             ..plane
         };
         let planes: Vec<Plane> = volume.faces().iter().map(|face| to_body(face.plane)).collect();
-        let mut knife = Knife::default();
-        let pieces = shape.parts.iter().map(|part| {
-            let piece = knife.cut(part, rotation, &planes);
-            piece.map_or(Self::default(), Piece::submersion)
-        });
-        pieces.fold(Self::default(), Self::plus)
+        let parts = shape.parts.iter().filter_map(|part| Piece::within(part, rotation, &planes));
+        parts.map(|piece| piece.submersion()).fold(Self::default(), Self::plus)
     }
 
     fn plus(self, other: Self) -> Self {
@@ -65,50 +61,37 @@ struct Piece {
     faces: Vec<Face>,
 }
 
-/// Cuts parts by planes. Its lists are used again for the next part and the next plane.
-#[derive(Default)]
-struct Knife {
-    vertices: Vec<DVec3>,
-    piece: Piece,
-    /// The piece behind the next plane.
-    rest: Piece,
-    /// The edges that a plane makes.
-    made: Vec<[DVec3; 2]>,
-}
-
-impl Knife {
+impl Piece {
     /// The rest of a turned part behind `planes`; `None` if one of them cuts all of it off.
-    fn cut(&mut self, part: &ConvexSolid, rotation: DMat3, planes: &[Plane]) -> Option<&Piece> {
-        self.vertices.clear();
-        self.vertices.extend(part.vertices().iter().map(|&vertex| rotation * vertex));
-        let vertices = &self.vertices;
-        let is_outside = |plane: &Plane, vertex: &DVec3| plane.signed_distance(*vertex) > 0.0;
-        let cuts_all = |plane: &Plane| vertices.iter().all(|vertex| is_outside(plane, vertex));
-        if planes.iter().any(cuts_all) {
-            return None;
+    fn within(part: &ConvexSolid, rotation: DMat3, planes: &[Plane]) -> Option<Self> {
+        let vertices: Vec<DVec3> = part.vertices().iter().map(|&v| rotation * v).collect();
+        let is_outside = |plane: &Plane| {
+            let (mut any, mut all) = (false, true);
+            for &vertex in &vertices {
+                let outside = plane.signed_distance(vertex) > 0.0;
+                (any, all) = (any | outside, all & outside);
+            }
+            [any, all]
+        };
+        let mut cuts = Vec::new();
+        for plane in planes {
+            match is_outside(plane) {
+                [_, true] => return None,
+                [true, _] => cuts.push(plane),
+                _ => {}
+            }
         }
         let vertex = |index: u16| vertices[usize::from(index)];
-        self.piece.clear();
+        let mut piece = Self::default();
+        piece.edges.reserve(2 * (vertices.len() + part.faces().len()));
+        piece.faces.reserve(part.faces().len());
         for face in part.faces() {
             let next = face.vertices.iter().cycle().skip(1);
             let edges = face.vertices.iter().zip(next).map(|(&a, &b)| [vertex(a), vertex(b)]);
-            self.piece.edges.extend(edges);
-            self.piece.end_face(false);
+            piece.edges.extend(edges);
+            piece.end_face(false);
         }
-        for plane in planes {
-            if self.vertices.iter().any(|vertex| is_outside(plane, vertex)) {
-                self.piece.cut_into(plane, &mut self.rest, &mut self.made);
-                std::mem::swap(&mut self.piece, &mut self.rest);
-            }
-        }
-        Some(&self.piece)
-    }
-}
-
-impl Piece {
-    fn clear(&mut self) {
-        self.edges.clear();
-        self.faces.clear();
+        Some(cuts.into_iter().fold(piece, |piece, plane| piece.behind(plane)))
     }
 
     /// Makes a face of the edges that belong to none yet, if there are any.
@@ -129,9 +112,13 @@ impl Piece {
         })
     }
 
-    /// Makes `rest` the rest behind a plane. `made` is an empty list.
-    fn cut_into(&self, plane: &Plane, rest: &mut Self, made: &mut Vec<[DVec3; 2]>) {
-        rest.clear();
+    /// The rest behind a plane.
+    fn behind(&self, plane: &Plane) -> Self {
+        let mut rest = Self::default();
+        // A cut adds one edge to each face, and a face with as many edges.
+        rest.edges.reserve(self.edges.len() + 2 * self.faces.len());
+        rest.faces.reserve(self.faces.len() + 1);
+        let mut made = Vec::with_capacity(self.faces.len());
         for (edges, is_cut) in self.faces() {
             let (mut leaves, mut enters) = (None, None);
             for &[a, b] in edges {
@@ -158,8 +145,9 @@ impl Piece {
             }
             rest.end_face(is_cut);
         }
-        rest.edges.append(made);
+        rest.edges.append(&mut made);
         rest.end_face(true);
+        rest
     }
 
     /// The sum over the tetrahedra between the body's centre of mass and triangles of the faces.
