@@ -13,8 +13,9 @@ use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use obsp_proto::control::{ClientHello, ClientMessage, MapHash, PlayerName, encode_client_message};
 use obsp_sim::Command;
 use tests::harness::{self, Lateness, Random, ServerProcess, pages};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
+
+use crate::PLACES;
 
 /// Far longer than anything here takes.
 const HANG: Duration = Duration::from_secs(20);
@@ -26,9 +27,6 @@ const WATCH: Duration = Duration::from_secs(2);
 /// measured again, at most `ATTEMPTS` times in all.
 const PROMPT: Duration = Duration::from_millis(30);
 const ATTEMPTS: u32 = 5;
-
-/// These tests measure rates, so few run at once. They mostly wait for limits of time.
-static PLACES: Semaphore = Semaphore::const_new(2);
 
 /// Limit in bytes of the memory that any number of offenders may cost the server. It is twice the
 /// most that was measured, and as much as forty players take, at about 200 KiB each.
