@@ -4,11 +4,12 @@ use glam::DVec3;
 use obsp::SizeId;
 
 use crate::collision::cascade::{Body, NearParts, first_impact_of_near_parts};
-use crate::collision::distances::{MARGIN, REST_GAP};
+use crate::collision::distances::{MARGIN, REST_GAP, ROUNDING};
 use crate::collision::pose::Motion;
 use crate::collision::separation::{Features, Proximity, separate_from};
 use crate::collision::time_of_impact::TimeOfImpact;
 use crate::context::StepContext;
+use crate::counters::Stage;
 
 /// The distance in units at which a player stops before a body. The distance is a little more than
 /// the solver's rest gap. Otherwise a crate would be pushed back and forth between the player's
@@ -68,6 +69,15 @@ impl<'a> PlaneCache<'a> {
         let Motion { start, end } = body.motion;
         let approach =
             |axis: DVec3| axis.dot(start.position - from).max(axis.dot(end.position - from));
+        if self.context.stages.contains(Stage::Plane) {
+            let mut watch = self.context.watch();
+            let is_apart = |near: &NearParts| near.gap - approach(near.axis) > AGENT_GAP + ROUNDING;
+            let divided = planes.iter().all(is_apart);
+            self.context.note(Stage::Plane, divided, &mut watch);
+            if divided {
+                return TimeOfImpact::Free;
+            }
+        }
         let mut within = |gap| {
             first_impact_of_near_parts(
                 body,
