@@ -71,3 +71,41 @@ pub(super) fn sub_steps<'a>(
 fn needed(load: f64, mass: f64) -> u32 {
     (PER_ROOT * (load / mass).sqrt()).min(MOST).ceil() as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::bodies::blocker::Blocker;
+    use crate::bodies::contact::{PairKey, Points};
+    use crate::collision::separation::Features;
+
+    /// The sub-steps of bodies of these masses, each higher than the one before. Of each pair of
+    /// indices, the second body lies on the first.
+    fn needed_by(masses: &[f64], lying: &[[u16; 2]]) -> u32 {
+        let carrier = |(at, &mass): (usize, &f64)| Carrier { height: at as f64, mass };
+        let carriers: Vec<Carrier> = masses.iter().enumerate().map(carrier).collect();
+        let pair = |&[body, upper]: &[u16; 2]| {
+            let key = PairKey { body, other: Blocker::Entity(upper), parts: (0, 0) };
+            let (features, points) = (Features::NONE, Points::new());
+            Pair { key, axis: DVec3::Z, features, gap: 0.1, points }
+        };
+        let pairs: Vec<Pair> = lying.iter().map(pair).collect();
+        sub_steps(4, &carriers, pairs.iter(), |pair| {
+            [Some(pair.key.body), pair.key.other.entity()].map(|slot| slot.map_or(9, usize::from))
+        })
+    }
+
+    #[test]
+    fn sub_steps_grow_as_the_root_of_the_load() {
+        assert_eq!(needed_by(&[1.0, 1.0], &[[0, 1]]), 4);
+        assert_eq!(needed_by(&[1.0, 9.0], &[[0, 1]]), 12);
+        assert_eq!(needed_by(&[1.0, 4.0, 5.0], &[[0, 1], [1, 2]]), 12, "loads are handed on");
+        let legs = [[0, 4], [1, 4], [2, 4], [3, 4]];
+        assert_eq!(needed_by(&[1.0, 1.0, 1.0, 1.0, 36.0], &legs), 12, "legs share the load");
+        assert_eq!(needed_by(&[9.0, 1.0], &[[0, 1]]), 4, "a light body on a heavy one");
+        assert_eq!(needed_by(&[1.0, 1000.0], &[[0, 1]]), 40);
+        assert_eq!(needed_by(&[1.0, f64::INFINITY], &[[0, 1]]), 4);
+    }
+}
