@@ -115,11 +115,7 @@ pub fn compile(
     let polygons = Hull::surfaces(&hulls, threads, &mut { surfaces });
     let bounds = hulls.iter().fold(Aabb::EMPTY, |all, hull| all.union(hull.bounds()));
     let cell = Cell::from_box(&bounds.inflated(MARGIN));
-    let cell = cell.ok_or_else(|| CompileError::NothingSolid {
-        path: source.path().to_owned(),
-        left_out: parsed.warnings.first().cloned(),
-        omitted: parsed.omitted.map(|omitted| omitted.line),
-    })?;
+    let cell = cell.ok_or_else(|| parsed.nothing_solid(source))?;
 
     let sizes: Vec<SizeId> = spaces.iter().map(|(id, _)| id).collect();
     let dividers = dividers(&parsed.statics, &mut planes);

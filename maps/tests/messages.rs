@@ -63,3 +63,24 @@ fn messages() {
     let error = error.expect_err("the model is refused").to_string();
     assert!(error.contains("corner.obj:9:7: \"9\" was seen"), "{error}");
 }
+
+#[test]
+fn a_map_without_a_solid_brush_tells_the_likely_reason() {
+    let told = |text: String| {
+        let source = Source::from_text("bare.map", text);
+        compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| {})
+            .expect_err("nothing is solid")
+            .to_string()
+    };
+    let entity = |class: &str, brushes: &str| format!("{{\n{class}\n{brushes}}}\n");
+    assert_eq!(told(String::new()), "bare.map: no brush is solid; it has no brushes");
+    let start = "\"classname\" \"info_player_start\"\n\"origin\" \"0 0 0\"";
+    let unnamed = told(entity(start, "") + &entity("", &prism(4)));
+    let fault = "the entity of line 5 has brushes, but no classname";
+    assert!(unnamed.contains(fault), "{unnamed}");
+    let door = told(entity("\"classname\" \"func_door\"", &prism(4)));
+    assert!(door.contains("the brushes of line 1 belong to func_door"), "{door}");
+    // Water needs no solid brush, and is none.
+    let water = entity("\"classname\" \"worldspawn\"", &prism(4).replace("stone", "*water"));
+    assert_eq!(told(water), "bare.map: no brush is solid");
+}

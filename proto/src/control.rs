@@ -3,6 +3,7 @@
 //! a peer can make the other end hold at most [`MAX_CLIENT_FRAME`] or [`MAX_SERVER_FRAME`] bytes.
 
 mod chat_line;
+mod checked_text;
 mod event;
 mod frame;
 mod map_name;

@@ -1,6 +1,6 @@
 //! The ground under all other modules: addresses and sockets, the clocks, files that others may
-//! write, threads and their end, budgets that refill, values of options, and the errors of starting
-//! and running. It knows none of the modules above it.
+//! write, threads and their end, budgets that refill, values of options, labels of metrics, and the
+//! errors of starting and running. It knows none of the modules above it.
 
 pub(crate) mod address_key;
 pub(crate) mod address_prefix;
@@ -14,3 +14,32 @@ pub(crate) mod state_file;
 pub(crate) mod stop;
 pub(crate) mod threads;
 pub(crate) mod token_bucket;
+
+/// Declares an enumeration whose values have labels in metrics.
+macro_rules! labelled {
+    (
+        $(#[$about:meta])*
+        $visibility:vis enum $type:ident {
+            $($(#[$documentation:meta])* $name:ident = $label:literal,)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $visibility enum $type {
+            $($(#[$documentation])* $name,)*
+        }
+
+        impl $type {
+            /// All values, in the order of their numbers (`value as usize`).
+            pub(crate) const ALL: [Self; [$(Self::$name),*].len()] = [$(Self::$name),*];
+
+            /// The name by which programs and metrics know the value.
+            pub(crate) fn label(self) -> &'static str {
+                match self {
+                    $(Self::$name => $label,)*
+                }
+            }
+        }
+    };
+}
+pub(crate) use labelled;

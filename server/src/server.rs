@@ -34,7 +34,6 @@ use crate::operate::page::PageAddresses;
 use crate::operate::spans::Exporter;
 use crate::operate::webhook::Poster;
 use match_builder::plan;
-use match_setup::MatchSetup;
 use options::Options;
 use reload::Reload;
 use setup::Setup;
@@ -117,7 +116,6 @@ impl Server {
         let setup = Setup::new(options, first, others)?;
         let games = setup.games;
         let game = Arc::clone(games.first());
-        let states = setup.matches.iter().map(MatchSetup::states).collect();
         // From here on, a failure stops what runs already.
         let mut server = Self {
             description: setup.description,
@@ -153,7 +151,7 @@ impl Server {
             threads.spawn("admin thread", move || admin.run(context))?;
         }
         setup.query.start(threads, &games)?;
-        setup.page_ports.start(threads, setup.pages, states)?;
+        setup.page_ports.start(threads, setup.pages)?;
         let runtime = setup.runtime;
         game.telemetry.registry.pulses.of(EventLoop::Network).begin();
         threads.spawn_patiently("network thread", move || network_thread.run(&runtime))?;

@@ -182,6 +182,8 @@ fn read(text: &str, types: &[&str], found: &mut BTreeSet<Function>) {
     let mut rest = text;
     while let Some(line_end) = rest.find('\n') {
         let line = &rest[..line_end];
+        // Methods that a macro defines by their signatures.
+        let line = line.strip_prefix("forward! { ").unwrap_or(line);
         if line.starts_with("impl") && !line.contains(" for ") {
             owner = owner_of(line);
         } else if line.starts_with('}') {

@@ -65,8 +65,8 @@ pub struct LandingOptions {
           value_parser = clap::value_parser!(u16).range(1..=64))]
     pub landers: Option<u16>,
 
-    /// When the hard case of the cascade is run (only with `--landers`)
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = HardCase::Deferred,
+    /// Whether the hard case of the cascade is timed (only with `--landers`)
+    #[arg(long, value_enum, value_name = "STATE", default_value_t = HardCase::Off,
           requires = "landers")]
     pub hard_case: HardCase,
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
+use serde::Serialize;
 use thiserror::Error;
 
 use super::brush::{DegenerateBrush, RedundantFace};
@@ -69,7 +70,7 @@ impl BrushWarning {
 
 /// A name of a texture or a flag of a face that this world does not support in full, and the number
 /// of brushes with it.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize)]
 #[error("{name}, on {brushes} {}: {reason}", if *.brushes == 1 { "brush" } else { "brushes" })]
 pub struct Unsupported {
     /// The name of the texture, or of the flag.
@@ -96,6 +97,21 @@ impl Unsupported {
 
 fn first(left_out: &Option<BrushWarning>) -> String {
     left_out.as_ref().map(|warning| format!("; the first warning: {warning}")).unwrap_or_default()
+}
+
+fn drawn(brushes: &usize, entity: &Option<(u64, String)>) -> String {
+    match entity {
+        _ if *brushes == 0 => "; it has no brushes".to_owned(),
+        Some((line, class)) if class.is_empty() => format!(
+            "; the entity of line {line} has brushes, but no classname: those of the static world \
+             belong to worldspawn"
+        ),
+        Some((line, class)) => format!(
+            "; the brushes of line {line} belong to {class}: those of the static world belong to \
+             worldspawn"
+        ),
+        None => String::new(),
+    }
 }
 
 fn layers(omitted: &Option<u64>) -> String {
@@ -130,10 +146,18 @@ pub enum CompileError {
     #[error("{}:{}: degenerate brush: {}", .0.path.display(), .0.line, .0.reason())]
     Brush(BrushWarning),
     /// No brush is solid.
-    #[error("{path}: no brush is solid{}{}", first(.left_out), layers(.omitted))]
+    #[error(
+        "{path}: no brush is solid{}{}{}",
+        drawn(.brushes, .entity), first(.left_out), layers(.omitted)
+    )]
     NothingSolid {
         /// The file.
         path: PathBuf,
+        /// The number of brushes in the file.
+        brushes: usize,
+        /// Line and class of the first entity whose brushes are no part of the static world, if any
+        /// is.
+        entity: Option<(u64, String)>,
         /// The first brush that was left out, if any was.
         left_out: Option<BrushWarning>,
         /// Line of the first layer that is omitted from export, if any is.

@@ -41,15 +41,17 @@ pub(super) const FORM_KEY: &str = "_game_form";
 /// # Ok::<(), obsp::CompileError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "mapc", derive(clap::ValueEnum))]
 pub enum GameForm {
-    /// Quake: decided by the names of textures.
+    /// The names of textures decide.
     #[default]
     Quake,
-    /// Quake II: decided by the flags of faces, and by names if a face has no flags.
+    /// The flags of faces decide, and the texture's name for a face without flags.
     Quake2,
-    /// Half-Life, and other games of its engine: decided by the names of textures.
+    /// Half-Life and games of its engine: the names of textures decide, those of the compile tools
+    /// included.
     HalfLife,
-    /// Quake III: decided by the names of shaders.
+    /// The names of shaders decide, with or without common/ and textures/.
     Quake3,
 }
 

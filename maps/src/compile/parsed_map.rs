@@ -136,11 +136,22 @@ impl ParsedMap {
         }
         parsed.tell_form();
         if parsed.statics.is_empty() {
-            let left_out = parsed.warnings.into_iter().next();
-            let (path, omitted) = (source.path().to_owned(), parsed.omitted.map(|all| all.line));
-            return Err(CompileError::NothingSolid { path, left_out, omitted });
+            return Err(parsed.nothing_solid(source));
         }
         Ok(parsed)
+    }
+
+    /// The error of a map in which no brush is solid.
+    pub(super) fn nothing_solid(&self, source: &Source) -> CompileError {
+        let mut entities = self.entities.iter().zip(&self.entity_lines);
+        let drawn = entities.find(|(entity, _)| !entity.solids.is_empty());
+        CompileError::NothingSolid {
+            path: source.path().to_owned(),
+            brushes: self.brushes,
+            entity: drawn.map(|(entity, &line)| (line, entity.classname().to_owned())),
+            left_out: self.warnings.first().cloned(),
+            omitted: self.omitted.as_ref().map(|all| all.line),
+        }
     }
 
     /// Adds an entity for each direction in which the liquid of a brush flows.

@@ -159,12 +159,13 @@ impl Source {
 
 /// Whether Quake III's curves (`patchDef2`) are solid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "mapc", derive(clap::ValueEnum))]
 pub enum Curves {
     /// The curves are left out, with one warning that counts them.
     #[default]
     LeftOut,
-    /// The curves are replaced by solids 4 units thick. No point of a curve is farther than
-    /// [`CURVE_BOUND`] from its solids.
+    /// The curves are replaced by solids 4 units thick; no point of a curve is farther than 2 units
+    /// from its solids.
     Solid,
 }
 

@@ -16,6 +16,7 @@ mod touch;
 mod trace;
 mod visits;
 
+use bincode::{BorrowDecode, Encode};
 use glam::Vec3;
 use thiserror::Error;
 
@@ -85,8 +86,8 @@ impl Link {
     }
 }
 
-/// The kind of a [`Link`]'s target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The kind of a [`Link`]'s target. An `.obsp` has the kinds in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, BorrowDecode)]
 pub(crate) enum Kind {
     Empty,
     Solid,

@@ -332,6 +332,18 @@ fn a_leak_is_reported_as_warning_as_json_and_as_pointfile() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("no point entity has room for size point"), "{said}");
     assert!(!Path::new(&folder.path("leak.pts")).exists());
+
+    // No player can be where no map reaches, nor at a place that is no point.
+    for (origin, fault) in [
+        ("32769 0 0", "lies beyond ±32768 units"),
+        ("0 -1e30 0", "lies beyond ±32768 units"),
+        ("0,0,32", "is not three numbers"),
+    ] {
+        let start = format!("\"classname\" \"info_player_start\"\n\"origin\" \"{origin}\"");
+        folder.file("leak.map", &(map(CUBE) + &format!("{{\n{start}\n}}\n")));
+        let said = String::from_utf8_lossy(&mapc(&["compile", &source], "").stderr).into_owned();
+        assert!(said.contains(&format!("origin {origin:?} {fault}")), "{said}");
+    }
 }
 
 #[test]

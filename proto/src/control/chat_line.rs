@@ -1,11 +1,8 @@
 //! Chat lines.
 
-use std::fmt;
+use bincode::Encode;
 
-use bincode::de::Decoder;
-use bincode::error::DecodeError;
-use bincode::{Decode, Encode};
-
+use super::checked_text::checked_text;
 use super::text::{self, TextFault};
 
 /// Maximum number of characters of a chat line: two rows of a screen.
@@ -56,28 +53,13 @@ impl ChatLine {
     pub fn shortened(text: &str) -> Option<Self> {
         Self::new(&text::shortened(text, MAX_CHAT_CHARS)).ok()
     }
-
-    /// The text of the line.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for ChatLine {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl<Context> Decode<Context> for ChatLine {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let line = String::decode(decoder)?;
-        Self::new(&line)
-            .map_err(|_| DecodeError::Other("the chat line is empty, too long or not printable"))
-    }
-}
-
-bincode::impl_borrow_decode!(ChatLine);
+checked_text!(
+    ChatLine,
+    |line| Self::new(&line).ok(),
+    "the chat line is empty, too long or not printable"
+);
 
 #[cfg(test)]
 mod tests {

@@ -1,10 +1,8 @@
 //! Map names.
 
-use std::fmt;
+use bincode::Encode;
 
-use bincode::de::Decoder;
-use bincode::error::DecodeError;
-use bincode::{Decode, Encode};
+use super::checked_text::checked_text;
 
 /// Limit in bytes of a map's name.
 pub const MAX_MAP_NAME: usize = 64;
@@ -22,27 +20,10 @@ impl MapName {
         }
         Self(cut)
     }
-
-    /// The text of the name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for MapName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl<Context> Decode<Context> for MapName {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let name = String::decode(decoder)?;
-        if name.len() > MAX_MAP_NAME {
-            return Err(DecodeError::Other("the map's name is too long"));
-        }
-        Ok(Self(name))
-    }
-}
-
-bincode::impl_borrow_decode!(MapName);
+checked_text!(
+    MapName,
+    |name| (name.len() <= MAX_MAP_NAME).then_some(Self(name)),
+    "the map's name is too long"
+);

@@ -7,6 +7,8 @@ use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
+use super::checked_text::checked_text;
+
 /// Limit in bytes of a match's name.
 pub const MAX_MATCH_NAME: usize = 32;
 
@@ -26,13 +28,6 @@ pub struct MatchName(String);
 )]
 pub struct MatchNameError(String);
 
-impl MatchName {
-    /// The text of the name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
 impl FromStr for MatchName {
     type Err = MatchNameError;
 
@@ -45,20 +40,7 @@ impl FromStr for MatchName {
     }
 }
 
-impl fmt::Display for MatchName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl<Context> Decode<Context> for MatchName {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let not_a_name = |_| DecodeError::Other("not a valid match name");
-        String::decode(decoder)?.parse().map_err(not_a_name)
-    }
-}
-
-bincode::impl_borrow_decode!(MatchName);
+checked_text!(MatchName, |name| name.parse().ok(), "not a valid match name");
 
 /// The names of a server's matches, at most [`MAX_MATCHES`], in the server's order.
 #[derive(Clone, Debug, PartialEq, Eq, Encode)]

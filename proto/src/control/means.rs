@@ -1,10 +1,8 @@
 //! The means by which a player died.
 
-use std::fmt;
+use bincode::Encode;
 
-use bincode::de::Decoder;
-use bincode::error::DecodeError;
-use bincode::{Decode, Encode};
+use super::checked_text::checked_text;
 
 /// Limit in bytes of the name of a means.
 pub const MAX_MEANS: usize = 32;
@@ -34,27 +32,13 @@ impl Means {
         let allowed = name.bytes().filter(|&byte| is_allowed(byte)).take(MAX_MEANS);
         Self(allowed.map(char::from).collect())
     }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for Means {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl<Context> Decode<Context> for Means {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let name = String::decode(decoder)?;
-        if name.len() > MAX_MEANS || !name.bytes().all(is_allowed) {
-            return Err(DecodeError::Other("the name of a means of death is not valid"));
-        }
-        Ok(Self(name))
-    }
-}
-
-bincode::impl_borrow_decode!(Means);
+checked_text!(
+    Means,
+    |name| {
+        let is_valid = name.len() <= MAX_MEANS && name.bytes().all(is_allowed);
+        is_valid.then_some(Self(name))
+    },
+    "the name of a means of death is not valid"
+);

@@ -1,11 +1,8 @@
 //! Player names.
 
-use std::fmt;
+use bincode::Encode;
 
-use bincode::de::Decoder;
-use bincode::error::DecodeError;
-use bincode::{Decode, Encode};
-
+use super::checked_text::checked_text;
 use super::text::{self, TextFault};
 
 /// Maximum number of characters of a player's name. A score board can show this many.
@@ -61,31 +58,13 @@ impl PlayerName {
     pub fn beginning(&self, most: usize) -> String {
         text::shortened(&self.0, most)
     }
-
-    /// The text of the name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for PlayerName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl<Context> Decode<Context> for PlayerName {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let name = String::decode(decoder)?;
-        Self::new(&name).map_err(|_| {
-            DecodeError::Other(
-                "the name is empty, too long, not printable, or has blanks at an end",
-            )
-        })
-    }
-}
-
-bincode::impl_borrow_decode!(PlayerName);
+checked_text!(
+    PlayerName,
+    |name| Self::new(&name).ok(),
+    "the name is empty, too long, not printable, or has blanks at an end"
+);
 
 #[cfg(test)]
 mod tests {

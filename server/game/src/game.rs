@@ -80,6 +80,7 @@ pub enum Respawn {
 /// Every method is called with the same arguments on every machine, and must have the same results
 /// everywhere. So a game uses no clock, no I/O, no iteration over hash maps, and no randomness
 /// except [`WorldMut::random`].
+#[allow(unused_variables, reason = "many methods do nothing by default")]
 pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// Everything that the game changes during a match, as plain data: it is part of the match's
     /// digest.
@@ -104,7 +105,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// [`Game::models`]: the usual ones and those of things that this map has. By default they are
     /// the usual ones.
     fn models_on(&self, map: &Map, file: &GameFile) -> Vec<Model> {
-        let _ = (map, file);
         self.models()
     }
 
@@ -144,7 +144,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// }
     /// ```
     fn brush_models(&self, map: &Map) -> Vec<Model> {
-        let _ = map;
         Vec::new()
     }
 
@@ -180,7 +179,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn movements(&self, usual: MovementParameters) -> Vec<(&'static str, MovementParameters)> {
-        let _ = usual;
         Vec::new()
     }
 
@@ -191,7 +189,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         map: &Map,
         usual: MovementParameters,
     ) -> Vec<(&'static str, MovementParameters)> {
-        let _ = map;
         self.movements(usual)
     }
 
@@ -230,15 +227,11 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// A player has joined, and waits outside of the world for [`Game::respawn`]. It is called for the
     /// players of clients alone. An agent comes by the game's own call of
     /// [`WorldMut::spawn_agent`], so the game knows of it already.
-    fn joined(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {
-        let _ = (state, world, player);
-    }
+    fn joined(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {}
 
     /// A player leaves. The match removes the player after this call. Like [`Game::joined`] it is not
     /// called for agents.
-    fn left(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {
-        let _ = (state, world, player);
-    }
+    fn left(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {}
 
     /// A player has said a line, between two ticks. The game may change the line, and says who hears
     /// it: by default everyone hears it as it is. A game that takes lines as commands, such as
@@ -283,7 +276,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         player: EntityId,
         line: &mut String,
     ) -> Audience {
-        let _ = (state, world, player, line);
         Audience::Everyone
     }
 
@@ -297,7 +289,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         player: EntityId,
         command: &mut Command,
     ) {
-        let _ = (state, world, player, command);
     }
 
     /// A player has moved by `command`. Actions such as a shot belong here.
@@ -308,7 +299,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         player: EntityId,
         command: &Command,
     ) {
-        let _ = (state, world, player, command);
     }
 
     /// A missile, thrown by [`WorldMut::spawn_missile`], has moved. `flies` is false if something
@@ -321,7 +311,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         missile: EntityId,
         flies: bool,
     ) {
-        let _ = state;
         if !flies {
             // The call cannot fail, because the missile has just moved.
             let _ = world.remove(missile);
@@ -338,7 +327,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         volume: VolumeId,
         entity: EntityId,
     ) {
-        let _ = (state, world, volume, entity);
     }
 
     /// An entity has left a volume, or the match.
@@ -349,7 +337,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         volume: VolumeId,
         entity: EntityId,
     ) {
-        let _ = (state, world, volume, entity);
     }
 
     /// A body or a player has begun to touch an entity that [`WorldMut::watch`] watches. This is
@@ -362,7 +349,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         entity: EntityId,
         by: EntityId,
     ) {
-        let _ = (state, world, entity, by);
     }
 
     /// `by` no longer touches an entity that [`WorldMut::watch`] watches: it has moved away, or one
@@ -376,7 +362,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         entity: EntityId,
         by: EntityId,
     ) {
-        let _ = (state, world, entity, by);
     }
 
     /// A body that followed `carrier` ([`WorldMut::attach`]) stays where it was, because the carrier
@@ -389,13 +374,10 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         body: EntityId,
         carrier: EntityId,
     ) {
-        let _ = (state, world, body, carrier);
     }
 
     /// The game's own work in a tick, after everything has moved.
-    fn tick(&self, state: &mut Self::State, world: &mut WorldMut<'_>) {
-        let _ = (state, world);
-    }
+    fn tick(&self, state: &mut Self::State, world: &mut WorldMut<'_>) {}
 
     /// Whether a player outside of the world comes back in this tick, and where. It is called for a
     /// player who has joined, was [taken out](WorldMut::take_out), or fell out of the map. If there
@@ -406,7 +388,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         world: &mut WorldMut<'_>,
         player: EntityId,
     ) -> Respawn {
-        let _ = (state, world, player);
         Respawn::SpawnPoint
     }
 
@@ -419,20 +400,16 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// [`Game::replicated`]: the usual ones and those of things that this map has. By default they
     /// are the usual ones.
     fn replicated_on(&self, map: &Map, file: &GameFile) -> Replicated {
-        let _ = (map, file);
         self.replicated()
     }
 
     /// Sets the values of a subject's fields, after each tick. They are only sent to clients. A
     /// value that the game itself needs belongs in its state.
-    fn values(&self, state: &Self::State, world: &World, of: Subject, values: &mut Values<'_>) {
-        let _ = (state, world, of, values);
-    }
+    fn values(&self, state: &Self::State, world: &World, of: Subject, values: &mut Values<'_>) {}
 
     /// Health and score of a player, which are shown to all players. `None` if there is no such
     /// player.
     fn vitals(&self, state: &Self::State, player: EntityId) -> Option<Vitals> {
-        let _ = (state, player);
         None
     }
 }

@@ -1,14 +1,11 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 use obsp::MapEntity;
 use obsp::geometry::Aabb;
 use obsp_proto::schema::{EventError, GameEvent, Schema};
-use obsp_sim::{
-    EntityId, MissileMotion, ModelId, MovementId, PlaceError, PlayerKind, Posture, Random,
-    SetupWarning, World,
-};
+use obsp_sim::{EntityId, MovementId, PlaceError, PlayerKind, Random, SetupWarning, World};
 use serde::Serialize;
 
 use crate::chat::SaidLines;
@@ -171,32 +168,6 @@ impl WorldMut<'_> {
         self.world.warn(warning);
     }
 
-    /// As [`World::spawn_body`].
-    ///
-    /// # Errors
-    /// [`PlaceError`]; nothing is added then.
-    pub fn spawn_body(
-        &mut self,
-        model: ModelId,
-        position: DVec3,
-        orientation: DQuat,
-    ) -> Result<EntityId, PlaceError> {
-        self.world.spawn_body(model, position, orientation)
-    }
-
-    /// As [`World::spawn_body_near`].
-    ///
-    /// # Errors
-    /// [`PlaceError`]; nothing is added then.
-    pub fn spawn_body_near(
-        &mut self,
-        model: ModelId,
-        position: DVec3,
-        orientation: DQuat,
-    ) -> Result<EntityId, PlaceError> {
-        self.world.spawn_body_near(model, position, orientation)
-    }
-
     /// Adds a player without a client, an agent, and returns its id. An agent takes none of the
     /// places for players. The agent waits outside the world. The game lets it in like any other
     /// player in [`Game::respawn`](crate::Game::respawn), and writes its commands in
@@ -269,32 +240,6 @@ impl WorldMut<'_> {
         self.world.remove(id)
     }
 
-    /// As [`World::teleport`].
-    ///
-    /// # Errors
-    /// [`PlaceError`]; the entity is not moved then.
-    pub fn teleport(
-        &mut self,
-        id: EntityId,
-        position: DVec3,
-        orientation: DQuat,
-    ) -> Result<(), PlaceError> {
-        self.world.teleport(id, position, orientation)
-    }
-
-    /// As [`World::teleport_to`].
-    ///
-    /// # Errors
-    /// [`PlaceError`]; the player is not moved then.
-    pub fn teleport_to(
-        &mut self,
-        player: EntityId,
-        destination: &MapEntity,
-        keeps_speed: bool,
-    ) -> Result<(), PlaceError> {
-        self.world.teleport_to(player, destination, keeps_speed)
-    }
-
     /// Lets a player on foot move by one of [`Game::movements`](crate::Game::movements) or of the
     /// `[movements.NAME]` of the `game.toml`, from the player's next move on, until it is changed; `None`
     /// stands for the usual parameters. The player may wait outside of the world. The player's client
@@ -309,80 +254,9 @@ impl WorldMut<'_> {
         self.world.set_player_movement(player, found.ok_or(PlaceError::NoSuchMovement)?)
     }
 
-    /// As [`World::set_posture`].
-    ///
-    /// # Errors
-    /// [`PlaceError`]; the posture is not changed then.
-    pub fn set_posture(&mut self, id: EntityId, posture: Posture) -> Result<(), PlaceError> {
-        self.world.set_posture(id, posture)
-    }
-
-    /// As [`World::set_velocity`].
-    ///
-    /// # Errors
-    /// [`PlaceError`]; nothing changes then.
-    pub fn set_velocity(
-        &mut self,
-        id: EntityId,
-        linear: DVec3,
-        angular: DVec3,
-    ) -> Result<(), PlaceError> {
-        self.world.set_velocity(id, linear, angular)
-    }
-
-    /// As [`World::apply_impulse`].
-    ///
-    /// # Errors
-    /// [`PlaceError`]; nothing changes then.
-    pub fn apply_impulse(
-        &mut self,
-        id: EntityId,
-        impulse: DVec3,
-        point: DVec3,
-    ) -> Result<(), PlaceError> {
-        self.world.apply_impulse(id, impulse, point)
-    }
-
-    /// As [`World::add_velocity`].
-    ///
-    /// # Errors
-    /// [`PlaceError`]; nothing changes then.
-    pub fn add_velocity(&mut self, id: EntityId, gained: DVec3) -> Result<(), PlaceError> {
-        self.world.add_velocity(id, gained)
-    }
-
-    /// As [`World::spawn_missile`]. [`World::muzzle`] computes the start. The model has to be
-    /// marked as a missile's: by [`Model::as_missile`](obsp::model::Model::as_missile), or because
-    /// a weapon in the `game.toml` throws it. [`Game::missile_moved`](crate::Game::missile_moved)
-    /// is called after each move of the missile.
-    ///
-    /// # Errors
-    /// [`PlaceError`]; nothing is added then.
-    pub fn spawn_missile(
-        &mut self,
-        model: ModelId,
-        motion: MissileMotion,
-        position: DVec3,
-        velocity: DVec3,
-    ) -> Result<EntityId, PlaceError> {
-        self.world.spawn_missile(model, motion, position, velocity)
-    }
-
-    /// As [`World::drop_cargo`].
-    ///
-    /// # Errors
-    /// [`PlaceError`]; nothing changes then.
-    pub fn drop_cargo(&mut self, tank: EntityId) -> Result<EntityId, PlaceError> {
-        self.world.drop_cargo(tank)
-    }
-
-    /// Takes a player out of the world. [`Game::respawn`](crate::Game::respawn) says when and where
-    /// the player comes back.
-    ///
-    /// # Errors
-    /// [`PlaceError::NoSuchEntity`] if there is no such player in the world.
-    pub fn take_out(&mut self, player: EntityId) -> Result<(), PlaceError> {
-        self.world.take_out(player)
+    /// Takes the armed move from a body, if it has one.
+    pub fn disarm_linear_move(&mut self, id: EntityId) {
+        self.world.disarm_linear_move(id);
     }
 
     /// Adds a box as a volume, clipped like the box of [`World::overlapping_box`]. `None` if the

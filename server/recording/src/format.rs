@@ -34,10 +34,8 @@ pub struct Header {
     pub map_name: String,
     /// BLAKE3 hash of the map.
     pub map_hash: [u8; 32],
-    tick_rate: u32,
-    seed: u64,
-    objects: u32,
-    max_players: u16,
+    #[bincode(with_serde)]
+    config: Config,
     /// Maximum cost of a tick's bodies, as [`obsp_sim::World::budget`].
     pub(crate) budget: Option<u32>,
     /// The name of the game.
@@ -69,14 +67,10 @@ impl Beginning {
     /// joined yet. `build` names the build that records it.
     pub fn of(game: &dyn RunningMatch, config: Config, build: &str) -> Self {
         let (map, game_file) = (game.world().map(), game.game_file().clone());
-        let Config { tick_rate, seed, objects, max_players } = config;
         let header = Header {
             map_name: map.name().to_owned(),
             map_hash: map.hash(),
-            tick_rate,
-            seed,
-            objects,
-            max_players,
+            config,
             budget: game.world().budget(),
             game: game.game_name().to_owned(),
             game_hash: game_file.hash(),
@@ -89,12 +83,7 @@ impl Beginning {
 impl Header {
     /// The configuration of the match.
     pub fn config(&self) -> Config {
-        Config {
-            tick_rate: self.tick_rate,
-            seed: self.seed,
-            objects: self.objects,
-            max_players: self.max_players,
-        }
+        self.config
     }
 }
 
@@ -181,39 +170,6 @@ impl Said {
     }
 }
 
-type StoredId = (u16, u16);
-
-#[derive(Encode, Decode)]
-struct StoredCommand {
-    player: StoredId,
-    forward: i8,
-    right: i8,
-    yaw: u16,
-    pitch: i16,
-    buttons: u32,
-    view_age: u16,
-}
-
-#[derive(Encode, Decode)]
-struct StoredKeyframe {
-    tick: u64,
-    commands: Vec<StoredCommand>,
-    packed: Vec<u8>,
-}
-
-fn stored_command(&(player, command): &(EntityId, Command)) -> StoredCommand {
-    let Command { forward, right, yaw, pitch, buttons, view_age } = command;
-    let (player, buttons) = ((player.slot, player.generation), buttons.bits());
-    StoredCommand { player, forward, right, yaw, pitch, buttons, view_age }
-}
-
-fn command(stored: StoredCommand) -> Option<(EntityId, Command)> {
-    let StoredCommand { player, forward, right, yaw, pitch, buttons, view_age } = stored;
-    let buttons = Buttons::from_recorded_bits(buttons)?;
-    let id = EntityId { slot: player.0, generation: player.1 };
-    Some((id, Command { forward, right, yaw, pitch, buttons, view_age }))
-}
-
 type Wire = Configuration<LittleEndian, Varint, Limit<MAX_BODY>>;
 
 fn wire() -> Wire {
@@ -242,7 +198,7 @@ pub(crate) fn decode_start<T: Decode<()>>(body: &[u8]) -> Option<T> {
 
 pub(crate) fn decode_header(body: &[u8]) -> Result<Header, String> {
     let header: Header = decode(body)?;
-    let Header { objects, max_players, tick_rate, .. } = header;
+    let Config { objects, max_players, tick_rate, .. } = header.config;
     // The numbers are checked before memory is allocated for them, because a file may come from
     // anyone.
     if objects as usize + usize::from(max_players) > MAX_ENTITIES {
@@ -289,26 +245,27 @@ pub(crate) fn encode_keyframe(
     commands: &[(EntityId, Command)],
     packed: Vec<u8>,
 ) -> Option<Vec<u8>> {
-    encode(&StoredKeyframe {
-        tick,
-        commands: commands.iter().map(stored_command).collect(),
-        packed,
-    })
+    encode(&PackedKeyframe { tick, commands: commands.to_vec(), packed })
 }
 
 /// A keyframe whose match is packed.
+#[derive(Encode, Decode)]
 pub(crate) struct PackedKeyframe {
     pub(crate) tick: u64,
+    #[bincode(with_serde)]
     pub(crate) commands: Vec<(EntityId, Command)>,
     pub(crate) packed: Vec<u8>,
 }
 
 pub(crate) fn decode_keyframe(body: &[u8]) -> Result<PackedKeyframe, String> {
-    let StoredKeyframe { tick, commands, packed } = decode(body)?;
-    let commands: Option<Vec<_>> = commands.into_iter().map(command).collect();
-    let commands = commands.ok_or("a command holds keys that do not exist")?;
+    let keyframe: PackedKeyframe = decode(body)?;
+    let commands = &keyframe.commands;
+    let exist = |buttons: Buttons| Buttons::from_recorded_bits(buttons.bits()).is_some();
+    if !commands.iter().all(|(_, command)| exist(command.buttons)) {
+        return Err("a command holds keys that do not exist".into());
+    }
     if !commands.is_sorted_by(|(a, _), (b, _)| a < b) {
         return Err("the players of a keyframe are not in order".into());
     }
-    Ok(PackedKeyframe { tick, commands, packed })
+    Ok(keyframe)
 }

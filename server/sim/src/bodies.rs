@@ -3,7 +3,7 @@
 //! The modules, each of which depends only on modules above it in this list:
 //! - `linear_move`, `armed_move`, `swing`: motions that are known beforehand;
 //! - `blocker`, `dynamics`, `mobility`, `near_solids`, `roles`, `slots`: what a body is;
-//! - `entities`, `guard`, `nearby`: the bodies by slot, and the only code that gives one a place;
+//! - `entities`, `guard`: the bodies by slot, and the only code that gives one a place;
 //! - `contact`, `impulse`: the search for contacts, and the effect of one impulse;
 //! - `islands`: which bodies touch each other, directly or through others;
 //! - `sleep`: what wakes, and what falls asleep;
@@ -25,7 +25,6 @@ pub(crate) mod islands;
 pub(crate) mod linear_move;
 pub(crate) mod mobility;
 pub(crate) mod near_solids;
-pub(crate) mod nearby;
 pub(crate) mod overload;
 pub(crate) mod roles;
 pub(crate) mod rounds;

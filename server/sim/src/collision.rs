@@ -2,10 +2,9 @@
 //! have (`shape`), how heavy they are (`mass`), how they spin (`top`), how much of them is in a volume
 //! (`submersion`), where
 //! liquids flow (`currents`), how far apart two parts are (`separation`), which point of a body is nearest
-//! (`nearest`), which bodies may be near each other (`grid`, `broad_phase`), which pairs cheap tests
+//! (`nearest`), which bodies may be near each other (`grid`), which pairs cheap tests
 //! prove apart (`cascade`), and when two moving parts first come too near (`time_of_impact`).
 
-pub(crate) mod broad_phase;
 pub(crate) mod cascade;
 pub(crate) mod currents;
 pub(crate) mod distances;

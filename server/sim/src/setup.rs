@@ -1,6 +1,7 @@
 //! Configuration of a match, with its errors and warnings.
 
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::state::MAX_MODELS;
@@ -14,7 +15,7 @@ use crate::state::MAX_MODELS;
 /// let config = Config { objects: 200, ..Config::default() };
 /// assert_eq!((config.tick_rate, config.max_players), (60, 32));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
     /// Ticks per second.
     pub tick_rate: u32,

@@ -358,11 +358,8 @@ impl World {
 
     /// The slots of the bodies that are awake, ascending, each with the reason.
     pub fn awake_because(&self) -> impl Iterator<Item = (u16, AwakeReason)> {
-        let awake = self.entities.iter().filter(|entity| entity.mobility().has_velocity());
-        awake.map(|entity| {
-            let missile = entity.is_ball().then_some(AwakeReason::IsMissile);
-            (entity.id.slot, missile.unwrap_or(entity.sleep.awake_because))
-        })
+        let awake = |entity: &Entity| Some((entity.id.slot, entity.awake_because()?));
+        self.entities.iter().filter_map(awake)
     }
 
     /// The counters of the simulation.
@@ -457,15 +454,16 @@ impl World {
     }
 
     fn count(&mut self) {
-        let (mut placed, mut waiting) = (0, 0);
+        let (mut placed, mut waiting, mut because) = (0, 0, [0; AwakeReason::COUNT]);
         for entity in self.entities.iter() {
             placed += u64::from(entity.placement().is_some());
             waiting += u64::from(entity.waits_for_room());
+            if let Some(reason) = entity.awake_because() {
+                because[reason as usize] += 1;
+            }
         }
         self.context.counters.limbo = waiting;
         self.context.counters.entities = placed;
-        let mut because = [0; AwakeReason::COUNT];
-        self.awake_because().for_each(|(_, reason)| because[reason as usize] += 1);
         self.context.counters.awake = because.iter().sum();
         self.context.counters.awake_because = because;
     }

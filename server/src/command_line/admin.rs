@@ -1,7 +1,6 @@
 //! `server admin`: the client of the admin interface, for operators and their scripts.
 
-use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use obsp_proto::control::MatchName;
 use serde::Serialize;
 use thiserror::Error;
 
-use super::reach::{Reached, Unreached};
+use super::reach::{Reached, Unreached, ask, status};
 use crate::operate::admin::bodies;
 
 /// How long the server may take to answer.
@@ -191,15 +190,20 @@ pub fn admin(command: &AdminCommand) -> Result<String, AdminError> {
         .connect(PATIENCE)
         .map_err(|tried| AdminError::Unreached { server: server.clone(), tried })?;
     let silent = |source| AdminError::Silent { server: server.clone(), source };
-    let answer = ask(stream, method, &target, &token, &body).map_err(silent)?;
+    let address = stream.peer_addr().map_err(silent)?;
+    let request = format!(
+        "{method} {target} HTTP/1.0\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let answer = ask(stream, &request, PATIENCE, LONGEST_ANSWER).map_err(silent)?;
     let strange = || {
         let answer = answer.chars().take(60).collect();
         AdminError::Strange { server: server.clone(), answer }
     };
     let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(strange)?;
-    let status = head.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1));
     let value: serde_json::Value = serde_json::from_str(body).map_err(|_| strange())?;
-    if status == Some("200") {
+    if status(head) == Some("200") {
         let done = value["done"].as_str().map(str::to_owned);
         return Ok(done.unwrap_or_else(|| format!("{value:#}")));
     }
@@ -278,27 +282,4 @@ fn request(action: &AdminAction) -> (&'static str, String, String) {
             post("/v1/log", bodies::LogFilter { filter: filter.clone() })
         }
     }
-}
-
-fn ask(
-    mut stream: TcpStream,
-    method: &str,
-    target: &str,
-    token: &str,
-    body: &str,
-) -> io::Result<String> {
-    let address = stream.peer_addr()?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    // The request uses HTTP 1.0, in which an answer ends when the connection closes: all bytes
-    // until then are the answer.
-    let head = format!(
-        "{method} {target} HTTP/1.0\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
-         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
-    stream.write_all((head + body).as_bytes())?;
-    let mut answer = Vec::new();
-    stream.take(LONGEST_ANSWER).read_to_end(&mut answer)?;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
 }

@@ -1,14 +1,13 @@
 //! `server health`: asks a running server whether its match is alive. It is for the health check of
 //! a container: the image of the server has no other HTTP client.
 
-use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::io;
 use std::time::Duration;
 
 use clap::Args;
 use thiserror::Error;
 
-use super::reach::{Reached, Unreached};
+use super::reach::{Reached, Unreached, ask, status};
 use crate::common::socket_address::DEFAULT_HTTP;
 
 /// How long the server may take to answer: less than the time that Docker grants a check.
@@ -67,12 +66,12 @@ pub fn health(options: &HealthOptions) -> Result<(), HealthError> {
         Ok(stream) => stream,
         Err(tried) => return Err(HealthError::Unreached { server, tried }),
     };
-    let answer = match ask(stream) {
+    let request = "GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n";
+    let answer = match ask(stream, request, PATIENCE, LONGEST_ANSWER) {
         Ok(answer) => answer,
         Err(source) => return Err(HealthError::Silent { server, source }),
     };
-    let status = answer.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1));
-    if status == Some("200") {
+    if status(&answer) == Some("200") {
         return Ok(());
     }
     // The body of the answer, or the whole answer if it has no body.
@@ -80,18 +79,9 @@ pub fn health(options: &HealthOptions) -> Result<(), HealthError> {
     Err(HealthError::Unhealthy { server, answer: text.trim().to_owned() })
 }
 
-fn ask(mut stream: TcpStream) -> io::Result<String> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    // The request uses HTTP 1.0, in which an answer ends when the connection closes.
-    stream.write_all(b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n")?;
-    let mut answer = Vec::new();
-    stream.take(LONGEST_ANSWER).read_to_end(&mut answer)?;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
     use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 
     use super::*;

@@ -3,7 +3,7 @@
 //! connected to is taken.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::str::FromStr;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -103,6 +103,27 @@ impl Reached {
             }
         }
     }
+}
+
+/// Sends an HTTP request, and returns the answer up to `longest` bytes. The request is of HTTP 1.0, in
+/// which an answer ends when the connection closes: all bytes until then are the answer.
+pub(super) fn ask(
+    mut stream: TcpStream,
+    request: &str,
+    patience: Duration,
+    longest: u64,
+) -> io::Result<String> {
+    stream.set_read_timeout(Some(patience))?;
+    stream.set_write_timeout(Some(patience))?;
+    stream.write_all(request.as_bytes())?;
+    let mut answer = Vec::new();
+    stream.take(longest).read_to_end(&mut answer)?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// The status of an HTTP answer.
+pub(super) fn status(answer: &str) -> Option<&str> {
+    answer.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1))
 }
 
 /// The addresses by which this machine reaches a server that listens at `address`.

@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep};
 
 use super::admission::Shares;
 use crate::common::address_key::AddressKey;
+use crate::common::labelled;
 use crate::common::token_bucket::{Rate, TokenBucket};
 use options::OutgoingOptions;
 
@@ -39,28 +40,15 @@ const REQUESTS: Rate = Rate { per_second: 40.0, burst: 400.0 };
 /// Addresses that are remembered, some 250 bytes each.
 const REMEMBERED: usize = 8192;
 
-/// The purpose for which bytes leave the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Pages and their files, over TCP.
-    Pages,
-    /// Maps and data of games, over QUIC.
-    Downloads,
-    /// Answers to server browsers.
-    Queries,
-}
-
-impl Purpose {
-    /// Every purpose, in the order of its number (`purpose as usize`).
-    pub(crate) const ALL: [Self; 3] = [Self::Pages, Self::Downloads, Self::Queries];
-
-    /// The name by which metrics name the purpose.
-    pub(crate) fn label(self) -> &'static str {
-        match self {
-            Self::Pages => "pages",
-            Self::Downloads => "downloads",
-            Self::Queries => "queries",
-        }
+labelled! {
+    /// The purpose for which bytes leave the machine.
+    pub(crate) enum Purpose {
+        /// Pages and their files, over TCP.
+        Pages = "pages",
+        /// Maps and data of games, over QUIC.
+        Downloads = "downloads",
+        /// Answers to server browsers.
+        Queries = "queries",
     }
 }
 

@@ -29,7 +29,8 @@ use crate::common::error::RunError;
 use agents::ListedAgents;
 use pacer::{Pacer, Turn};
 use published::{
-    ContactSubscription, LatestState, PublishedState, PublishedStates, STATES_WAITING,
+    ContactSubscription, EFFECTS_KEPT, LatestState, PublishedEffects, PublishedState,
+    PublishedStates, STATES_WAITING, TimedEffect,
 };
 use stuck::StuckWatch;
 
@@ -71,6 +72,7 @@ pub(crate) struct Match {
     tick: Tick,
     latest: watch::Sender<Arc<PublishedState>>,
     states: broadcast::Sender<Arc<PublishedState>>,
+    effects: broadcast::Sender<TimedEffect>,
     contact_subscription: Arc<ContactSubscription>,
     recorder: Option<LiveRecorder>,
 }
@@ -92,6 +94,7 @@ impl Match {
             published_state(&*simulation, &seats, &contact_subscription, (&mut current, &[]));
         let (latest, receiver) = watch::channel(first);
         let states = broadcast::Sender::new(STATES_WAITING);
+        let effects = broadcast::Sender::new(EFFECTS_KEPT);
         let tick = Tick(0);
         let game = Self {
             simulation,
@@ -102,6 +105,7 @@ impl Match {
             tick,
             latest,
             states,
+            effects,
             contact_subscription,
             recorder: None,
         };
@@ -111,6 +115,11 @@ impl Match {
     /// Every state from now on.
     pub(crate) fn states(&self) -> PublishedStates {
         self.states.subscribe()
+    }
+
+    /// Every effect from now on.
+    pub(crate) fn effects(&self) -> PublishedEffects {
+        self.effects.subscribe()
     }
 
     /// Records the match from its first tick, if there is a recorder.
@@ -199,6 +208,9 @@ impl Match {
         // once. Sending fails only without receivers, which is not an error.
         for event in news {
             let _ = self.current.level.events.send(event);
+        }
+        for effect in state.events.iter().filter_map(Event::effect) {
+            let _ = self.effects.send(TimedEffect { tick: state.state.tick, effect });
         }
         let _ = self.states.send(state);
         Ok(TickPhases {

@@ -28,7 +28,6 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::IntoResponse;
 use tokio::runtime::Builder;
-use tokio::task::JoinSet;
 
 use super::http;
 use super::http::connections;
@@ -37,7 +36,6 @@ use super::http::serve;
 use crate::common::error::{RunError, StartError};
 use crate::common::threads::Threads;
 use crate::matches::telemetry::EventLoop;
-use crate::matches::tick_thread::published::PublishedStates;
 use files::Edition;
 use options::PageOptions;
 use page_state::{AllPages, PageState};
@@ -97,8 +95,7 @@ impl PagePorts {
         Ok(PageAddresses { http: self.operators.local_addr()?, page })
     }
 
-    /// Starts the threads that serve the pages until the server ends. `states` has the states of
-    /// each match.
+    /// Starts the threads that serve the pages until the server ends.
     ///
     /// # Errors
     /// The system refuses a thread.
@@ -106,7 +103,6 @@ impl PagePorts {
         self,
         threads: &mut Threads,
         pages: Arc<AllPages>,
-        states: Vec<PublishedStates>,
     ) -> Result<(), StartError> {
         let Self { operators, public, edition } = self;
         if let Some(public) = public {
@@ -115,7 +111,7 @@ impl PagePorts {
             threads.spawn("public page thread", move || run_public(public, routes, &pages))?;
         }
         let routes = routes::of(&pages, &edition, Audience::Operators);
-        threads.spawn("pages thread", move || run(operators, routes, &pages, states))
+        threads.spawn("pages thread", move || run(operators, routes, &pages))
     }
 }
 
@@ -128,12 +124,7 @@ pub(crate) struct PageAddresses {
 
 /// Serves the operator's pages until asked to stop, in a separate runtime, so that requests do not
 /// delay players, and players' traffic does not delay a probe.
-fn run(
-    listener: TcpListener,
-    routes: Router,
-    state: &Arc<AllPages>,
-    states: Vec<PublishedStates>,
-) -> Result<(), RunError> {
+fn run(listener: TcpListener, routes: Router, state: &Arc<AllPages>) -> Result<(), RunError> {
     let game = Arc::clone(&state.first().game);
     let _stops_the_others = game.stop.when_dropped();
     let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
@@ -141,22 +132,12 @@ fn run(
     let served = runtime.block_on(async {
         tokio::select! {
             served = serve(listener, routes, Audience::Operators, &game) => served,
-            () = record_effects(state, states) => Ok(()),
             never = pulse.keep(|| {}) => match never {},
         }
     });
     // Work on a view of a level may still run. The end of the server does not wait for it.
     runtime.shutdown_background();
     served
-}
-
-/// Records the effects of all matches, for as long as it is polled.
-async fn record_effects(all: &AllPages, states: Vec<PublishedStates>) {
-    let mut recording = JoinSet::new();
-    for (pages, states) in all.iter().map(Arc::clone).zip(states) {
-        recording.spawn(async move { match pages.effects.record(states).await {} });
-    }
-    while recording.join_next().await.is_some() {}
 }
 
 /// Serves the public page until asked to stop, in a separate thread, so that strangers do not delay

@@ -195,12 +195,8 @@ impl MatchSetup {
             self.recordings.latest(),
             &self.options.pages,
             Arc::clone(&self.contact_subscription),
+            self.simulation.effects(),
         ))
-    }
-
-    /// Every state of the match from now on.
-    pub(super) fn states(&self) -> PublishedStates {
-        self.simulation.states()
     }
 
     /// Starts the threads that play the match of `game`. The tick thread passes `gate` before every

@@ -11,7 +11,7 @@
 //! public page, each from an address of its own, with a delay of 100 ms in each direction. A figure
 //! that misses its bar is marked, and makes the exit code 1.
 
-#[path = "../../tests/siege/attacker.rs"]
+#[path = "../../tests/network/siege/attacker.rs"]
 #[expect(dead_code, reason = "only the tests use the rest")]
 mod attacker;
 mod attacks;

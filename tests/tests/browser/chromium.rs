@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -18,9 +20,37 @@ pub(crate) const HANG: Duration = Duration::from_secs(120);
 /// itself.
 static MACHINE: RwLock<()> = RwLock::new(());
 
+/// Number of tests with browsers that run now, however many threads there are for tests.
+static RUNNING: Mutex<usize> = Mutex::new(0);
+static ONE_ENDED: Condvar = Condvar::new();
+
+/// A place for a test with browsers. There are two for each processor: browsers take much of it, and
+/// wait now and then.
+struct Place;
+
+impl Place {
+    fn take() -> Self {
+        let most = 2 * available_parallelism().map_or(1, NonZeroUsize::get);
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = |running: &mut usize| *running >= most;
+        let free = ONE_ENDED.wait_while(running, is_full);
+        *free.unwrap_or_else(PoisonError::into_inner) += 1;
+        Self
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        ONE_ENDED.notify_one();
+    }
+}
+
 thread_local! {
-    /// This test's share of the machine. Each test has a thread of its own. A test that is
-    /// [`alone`] has none.
+    /// This test's place. Each test has a thread of its own.
+    static PLACE: RefCell<Option<Place>> = const { RefCell::new(None) };
+
+    /// This test's share of the machine. A test that is [`alone`] has none.
     static SHARE: RefCell<Option<RwLockReadGuard<'static, ()>>> = const { RefCell::new(None) };
 }
 
@@ -49,6 +79,7 @@ pub(crate) fn installed() -> Option<PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let mut places = std::env::split_paths(&paths).map(|path| path.join("chromium"));
     let found = places.find(|path| path.is_file());
+    PLACE.with_borrow_mut(|place| *place = Some(place.take().unwrap_or_else(Place::take)));
     SHARE.with_borrow_mut(|share| {
         *share = None;
         *share = Some(MACHINE.read().unwrap_or_else(PoisonError::into_inner));

@@ -1,7 +1,11 @@
 //! The page in a real browser, watching a real server. It shows the match that the server plays,
 //! with the positions that a native client gets.
+//!
+//! Tests begin in the order of their names, a few at a time. Those of `alone` begin early, when no
+//! long test keeps them waiting, and so does the one of `clock`, which waits for a minute.
 
 mod actions;
+mod alone;
 mod below_a_path;
 mod branches;
 #[path = "../../../server/examples/capture_the_flag/rules.rs"]
@@ -9,6 +13,7 @@ mod capture_the_flag;
 mod certificates;
 mod choosing;
 mod chromium;
+mod clock;
 mod controls;
 #[cfg(target_os = "linux")]
 mod crowd;
@@ -19,7 +24,6 @@ mod friends;
 mod hall;
 mod lines;
 mod marksman;
-mod measured;
 mod mouse;
 mod own_game;
 mod plays;
@@ -28,19 +32,18 @@ mod reach;
 mod replays;
 mod rewinds;
 mod rotation;
-mod rounds;
 mod screens;
 mod shots;
 mod told;
 mod visitors;
 mod walkers;
+mod watches;
 mod welcome;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use chromium::{Chromium, HANG, installed};
-use serde_json::Value;
+use chromium::{Chromium, HANG};
 use server::{Options, PageOptions, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};
@@ -110,47 +113,6 @@ const PAGE_POSITIONS: &str = "[...arena.motion.slots].flatMap(([slot, { values }
     .map(({ tick, value }) => [slot, value.generation, tick, ...value.position,
         Math.hypot(...value.velocity)]))";
 
-#[test]
-fn a_browser_shows_what_the_server_plays_and_comes_back_after_a_restart() {
-    let Some(program) = installed() else { return };
-    let running = serve(&options());
-    let walkers = Walkers::join(running.local_addr(), PLAYERS);
-    let mut browser = Chromium::start(&program, "watches", (960, 600));
-    browser.open(&page_of(&running), "");
-    browser.wait_for("globalThis.arena?.status.status.state === 'live'");
-
-    shows_all(&mut browser, &running, PLAYERS);
-    assert!(entities(&running) > f64::from(OBJECTS));
-
-    agree(&mut browser, &walkers);
-    draws(&mut browser);
-    assert_eq!(browser.evaluate("arena.watcher.connection.history.mismatches.length"), 0);
-    browser.wait_for("arena.watcher.connection.history.digests > 3");
-    let complaints = browser.complaints();
-    assert!(complaints.is_empty(), "{complaints:?}");
-
-    // The page reports a restart, and goes on after it.
-    walkers.leave();
-    let (listen, http) = ends(running);
-    browser.wait_for("!document.querySelector('#trouble').hidden");
-    let said = browser.evaluate("document.querySelector('#trouble strong').textContent");
-    // The page shows the server's goodbye, or the loss of the connection if that came first.
-    let said = said.as_str().unwrap();
-    assert!(said.contains("server") || said.contains("connection"), "{said}");
-    let running =
-        serve(&Options { listen: vec![listen], pages: PageOptions::at(http), ..options() });
-    browser.wait_for("arena.watcher.joins >= 2 && document.querySelector('#trouble').hidden");
-    shows_all(&mut browser, &running, 0);
-    // The browser itself reports failed connections. The page must have no other errors.
-    let faults: Vec<Value> = browser
-        .complaints()
-        .into_iter()
-        .filter(|complaint| complaint["params"]["entry"]["source"] != "network")
-        .collect();
-    assert!(faults.is_empty(), "{faults:?}");
-    ends(running);
-}
-
 /// Waits until the page shows all entities of the match, and names `players` players.
 fn shows_all(browser: &mut Chromium, running: &Server, players: u16) {
     let begin = Instant::now();
@@ -211,27 +173,4 @@ fn colours(browser: &mut Chromium) -> u64 {
         })()",
     );
     count.as_u64().unwrap()
-}
-
-/// Every view and every layer draws something, without an error.
-fn draws(browser: &mut Chromium) {
-    for key in ["1", "2", "3"] {
-        browser.press(key);
-        let colours = colours(browser);
-        assert!(colours > 100, "view {key}: {colours} colours");
-        assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0, "view {key}");
-    }
-    assert_eq!(browser.evaluate("arena.camera.mode"), "top");
-    for key in ["b", "g", "z", "c", "h", "o"] {
-        browser.press(key);
-        browser.evaluate("arena.frame(performance.now(), 0.02)");
-        assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0, "layer {key}");
-    }
-    // The layers that the server computes on request arrive, and are of this match.
-    browser.wait_for("arena.layers.answers.cut?.rows.length > 100");
-    browser.wait_for("arena.layers.answers.cascade?.pairs.length > 0");
-    browser.wait_for("arena.layers.answers.contacts?.tick > 0");
-    browser.evaluate("arena.frame(performance.now(), 0.02)");
-    assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0);
-    browser.wait_for("document.querySelectorAll('#legend li').length > 8");
 }

@@ -9,14 +9,15 @@ use anyhow::{Context, Result, anyhow};
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
 use obsp::{
-    BevelAngle, BrushWarning, CompileOptions, CompileReport, CompileStage, Compiled, Map,
-    MapEntity, PlayerSize, Sealing, Source, Spaces, compile,
+    BevelAngle, BrushWarning, CompileOptions, CompileReport, CompileStage, Compiled, Curves,
+    GameForm, MAX_COORDINATE, Map, MapEntity, OmittedLayers, PlayerSize, Sealing, Source, Spaces,
+    Unsupported, compile,
 };
 use serde::Serialize;
 
-use crate::arguments::{CurvesArgument, GameFormArgument, Usage, keep_apart};
+use crate::arguments::{Usage, keep_apart};
 use crate::entities::{self, FaultEntry};
-use crate::info::{OmittedEntry, Summary, UnsupportedEntry};
+use crate::info::Summary;
 
 /// Compiles a .map into an .obsp
 #[derive(clap::Args)]
@@ -40,10 +41,10 @@ pub(crate) struct Arguments {
     strict: bool,
     /// Whether Quake III's curves (patchDef2) are solid
     #[arg(long, value_enum, default_value_t)]
-    curves: CurvesArgument,
+    curves: Curves,
     /// The game whose rules the map is written by [default: recognised from the map]
     #[arg(long, value_enum, value_name = "FORM")]
-    game_form: Option<GameFormArgument>,
+    game_form: Option<GameForm>,
     /// Bevel solid cells where neighbouring planes differ by more than this,
     /// from 30 to 180 degrees; 180 means never
     #[arg(long, value_name = "DEG", default_value_t, value_parser = bevel_angle)]
@@ -70,9 +71,9 @@ struct Compilation {
     /// The sign in the map by which its form was recognised.
     form_sign: String,
     /// Entities and brushes that are left out, because their layers are omitted from export.
-    omitted: Option<OmittedEntry>,
+    omitted: Option<OmittedLayers>,
     /// Names and flags of the map that this world does not support in full.
-    unsupported: Vec<UnsupportedEntry>,
+    unsupported: Vec<Unsupported>,
     /// Classes that nobody handles, and targets that name no entity.
     entity_faults: Vec<FaultEntry>,
     /// The number of entities at which players start.
@@ -134,17 +135,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let warning = |w: &BrushWarning| Warning { line: w.line, reason: w.fault.to_string() };
     let compilation = Compilation {
+        leaks: Leak::all(&spaces, &report),
         seconds: started.elapsed().as_secs_f64(),
         brushes: report.brushes,
         surface_polygons: report.polygons,
         shift_bevels: report.shift_bevels,
         warnings: report.warnings.iter().map(warning).collect(),
         form_sign: report.form.sign.clone(),
-        omitted: report.omitted.map(Into::into),
-        unsupported: report.unsupported.iter().map(UnsupportedEntry::of).collect(),
+        omitted: report.omitted,
+        unsupported: report.unsupported,
         entity_faults,
         spawns: spawns(&map),
-        leaks: Leak::all(&spaces, &report),
         pointfile,
         world: Summary::of(&map, std::fs::metadata(&output)?.len()),
         output,
@@ -167,10 +168,10 @@ fn spaces_of_game(path: &Path) -> Result<Spaces> {
 }
 
 fn compile_with_progress(arguments: &Arguments, spaces: &Spaces) -> Result<Compiled> {
-    let source = Source::read(&arguments.source)?.with_form(arguments.game_form.map(Into::into));
+    let source = Source::read(&arguments.source)?.with_form(arguments.game_form);
     let options = CompileOptions {
         strict: arguments.strict,
-        curves: arguments.curves.into(),
+        curves: arguments.curves,
         bevel_angle: arguments.bevel_angle,
         keep_outside: arguments.keep_outside,
         threads: arguments.threads,
@@ -284,15 +285,16 @@ fn warn_of_entities(map: &Map, faults: &[FaultEntry], source: &Path) {
     }
     let source = source.display();
     for (number, entity) in map.entities().iter().enumerate() {
-        if let Some(origin) = entity.get("origin")
-            && entity.origin().is_none()
-        {
-            let class = entity.classname();
-            eprintln!(
-                "warning: {source}: entity {number}, {class}: origin {origin:?} is not three \
-                 numbers; the entity is ignored"
-            );
-        }
+        let Some(origin) = entity.get("origin") else { continue };
+        let fault = match entity.origin() {
+            None => "is not three numbers; the entity is ignored".to_owned(),
+            Some(at) if at.abs().max_element() > MAX_COORDINATE => {
+                format!("lies beyond ±{MAX_COORDINATE} units, where maps end; move it into the map")
+            }
+            Some(_) => continue,
+        };
+        let class = entity.classname();
+        eprintln!("warning: {source}: entity {number}, {class}: origin {origin:?} {fault}");
     }
     if spawns(map) == 0 {
         eprintln!(

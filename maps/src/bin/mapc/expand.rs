@@ -2,9 +2,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use obsp::{CompileOptions, Expansion, Source, Spaces};
+use obsp::{CompileOptions, Curves, Expansion, GameForm, Source, Spaces};
 
-use crate::arguments::{CurvesArgument, GameFormArgument, keep_apart};
+use crate::arguments::keep_apart;
 use crate::queries::unknown_space;
 
 /// Expands the brushes for one size and writes them as a .map for an editor
@@ -26,10 +26,10 @@ pub(crate) struct Arguments {
     strict: bool,
     /// Whether Quake III's curves (patchDef2) are solid
     #[arg(long, value_enum, default_value_t)]
-    curves: CurvesArgument,
+    curves: Curves,
     /// The game whose rules the map is written by [default: recognised from the map]
     #[arg(long, value_enum, value_name = "FORM")]
-    game_form: Option<GameFormArgument>,
+    game_form: Option<GameForm>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -43,10 +43,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let size = size.ok_or_else(|| unknown_space(&arguments.space, "the list", spaces.sizes()))?;
     let options = CompileOptions {
         strict: arguments.strict,
-        curves: arguments.curves.into(),
+        curves: arguments.curves,
         ..CompileOptions::default()
     };
-    let source = Source::read(from)?.with_form(arguments.game_form.map(Into::into));
+    let source = Source::read(from)?.with_form(arguments.game_form);
     let expansion = Expansion::new(&source, size, &options)?;
     for warning in &expansion.warnings {
         eprintln!("warning: {warning}");

@@ -11,7 +11,7 @@ use obsp::entity_check::KnownClasses;
 use obsp::{GameForm, LiquidKind, Map, OmittedLayers, Source, SourceSummary, Unsupported};
 use serde::Serialize;
 
-use crate::arguments::{GameFormArgument, Usage};
+use crate::arguments::Usage;
 use crate::entities::{self, Classes, FaultEntry};
 
 /// Prints the sizes and counts of an .obsp, or the form and counts of a .map
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     file: PathBuf,
     /// The game whose rules a map is written by [default: recognised from the map]
     #[arg(long, value_enum, value_name = "FORM")]
-    game_form: Option<GameFormArgument>,
+    game_form: Option<GameForm>,
     /// The game.toml whose `[classes]` are handled, beside those of the server
     #[arg(long, value_name = "GAME.toml")]
     game: Option<PathBuf>,
@@ -160,39 +160,6 @@ fn write_faults(f: &mut fmt::Formatter<'_>, faults: &[FaultEntry]) -> fmt::Resul
     faults.iter().try_for_each(|fault| writeln!(f, "  {}", fault.told()))
 }
 
-/// A name or flag that this world does not support in full.
-#[derive(Serialize)]
-pub(crate) struct UnsupportedEntry {
-    name: String,
-    /// The number of brushes that have the name or flag.
-    brushes: usize,
-    /// Line of the first of these brushes.
-    line: u64,
-    reason: &'static str,
-}
-
-impl UnsupportedEntry {
-    pub(crate) fn of(unsupported: &Unsupported) -> Self {
-        let Unsupported { name, reason, line, brushes } = unsupported.clone();
-        Self { name, brushes, line, reason }
-    }
-}
-
-/// The parts of a map in layers that are omitted from export.
-#[derive(Serialize)]
-pub(crate) struct OmittedEntry {
-    /// Line of the first such layer.
-    line: u64,
-    entities: usize,
-    brushes: usize,
-}
-
-impl From<OmittedLayers> for OmittedEntry {
-    fn from(OmittedLayers { line, entities, brushes }: OmittedLayers) -> Self {
-        Self { line, entities, brushes }
-    }
-}
-
 /// The facts about a map that are printed.
 #[derive(Serialize)]
 struct MapSummary {
@@ -211,8 +178,8 @@ struct MapSummary {
     brushes_of_entities: usize,
     curves: usize,
     /// The parts that are left out, and not counted above.
-    omitted: Option<OmittedEntry>,
-    unsupported: Vec<UnsupportedEntry>,
+    omitted: Option<OmittedLayers>,
+    unsupported: Vec<Unsupported>,
     entity_faults: Vec<FaultEntry>,
 }
 
@@ -232,8 +199,8 @@ impl MapSummary {
             liquid_brushes: kinds(summary.liquids),
             brushes_of_entities: summary.of_entities,
             curves: summary.curves,
-            omitted: summary.omitted.map(Into::into),
-            unsupported: summary.unsupported.iter().map(UnsupportedEntry::of).collect(),
+            omitted: summary.omitted,
+            unsupported: summary.unsupported,
         }
     }
 }
@@ -251,14 +218,14 @@ impl fmt::Display for MapSummary {
         )?;
         writeln!(f, "  liquids   {}", told(&self.liquid_brushes))?;
         writeln!(f, "  curves    {}", self.curves)?;
-        if let Some(OmittedEntry { line, entities, brushes }) = &self.omitted {
+        if let Some(OmittedLayers { line, entities, brushes }) = &self.omitted {
             writeln!(
                 f,
                 "  left out  {entities} entities and {brushes} brushes of layers that are omitted \
                  from export, the first in line {line}"
             )?;
         }
-        for UnsupportedEntry { name, brushes, line, reason } in &self.unsupported {
+        for Unsupported { name, brushes, line, reason } in &self.unsupported {
             writeln!(f, "  not supported: {name}, on {brushes}, first in line {line}: {reason}")?;
         }
         write_faults(f, &self.entity_faults)
@@ -269,7 +236,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let path = &arguments.file;
     let known = entities::known(arguments.game.as_deref())?;
     if path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("map")) {
-        let source = Source::read(path)?.with_form(arguments.game_form.map(Into::into));
+        let source = Source::read(path)?.with_form(arguments.game_form);
         return print(&MapSummary::of(source.name(), source.summary()?, &known), arguments.json);
     }
     if arguments.game_form.is_some() {

@@ -15,8 +15,6 @@ use oracle::map_text::{self, Entity};
 use oracle::verify::{Casts, Crossings, Judge, Points, Subject, Traces, casts, judge_sums, shell};
 use serde::Serialize;
 
-use crate::arguments::{CurvesArgument, GameFormArgument};
-
 /// Compares a compiled map with the exact brushes of its source
 ///
 /// Points and segments are chosen at random in and around the map, near its entities and near
@@ -46,10 +44,10 @@ pub(crate) struct Arguments {
     seed: u64,
     /// Whether Quake III's curves (patchDef2) are solid in the compiled map
     #[arg(long, value_enum, default_value_t)]
-    curves: CurvesArgument,
+    curves: Curves,
     /// The game whose rules the map is written by [default: recognised from the map]
     #[arg(long, value_enum, value_name = "FORM")]
-    game_form: Option<GameFormArgument>,
+    game_form: Option<GameForm>,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -163,8 +161,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let source = &arguments.source;
     let text =
         std::fs::read(source).with_context(|| format!("cannot read {}", source.display()))?;
-    let options = CompileOptions { curves: arguments.curves.into(), ..CompileOptions::default() };
-    let form = arguments.game_form.map(GameForm::from);
+    let options = CompileOptions { curves: arguments.curves, ..CompileOptions::default() };
+    let form = arguments.game_form;
     let parsed = Source::read(source)?.with_form(form);
     // A text that is not a map fails at this check, because the oracle's error would have no
     // column.

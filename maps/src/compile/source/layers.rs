@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
 use thiserror::Error;
 
 use super::map::SourceEntity;
@@ -15,7 +16,7 @@ use super::reader::Read;
 use crate::compile::game_form::is_worldspawn;
 
 /// The parts of a map that are left out, because TrenchBroom omits their layers from export.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error, Serialize)]
 #[error(
     "layers that are omitted from export are left out, with {entities} entities and {brushes} \
          brushes"

@@ -10,7 +10,7 @@ use crate::map::shift::{InvalidShiftTree, Kind, ShiftTree, Unlinked};
 /// pre-order, first refer to it.
 #[derive(Encode, BorrowDecode)]
 pub(super) struct ShiftRecord {
-    root: KindRecord,
+    root: Kind,
     planes: List<PlaneRecord>,
     branches: List<BranchRecord>,
 }
@@ -24,15 +24,8 @@ struct PlaneRecord {
 #[derive(Encode, BorrowDecode)]
 struct BranchRecord {
     plane: u32,
-    front: KindRecord,
-    back: KindRecord,
-}
-
-#[derive(Clone, Copy, Encode, BorrowDecode)]
-enum KindRecord {
-    Empty,
-    Solid,
-    Branch,
+    front: Kind,
+    back: Kind,
 }
 
 impl ShiftRecord {
@@ -47,40 +40,20 @@ impl ShiftRecord {
                 planes.push(plane);
                 planes.len() as u32 - 1
             });
-            let [front, back] = [branch.front, branch.back].map(|link| link.kind().into());
+            let [front, back] = [branch.front, branch.back].map(|link| link.kind());
             branches.push(BranchRecord { plane, front, back });
         }
-        Self { root: tree.root().kind().into(), planes: List(planes), branches: List(branches) }
+        Self { root: tree.root().kind(), planes: List(planes), branches: List(branches) }
     }
 
     pub(super) fn into_tree(self) -> Result<ShiftTree, InvalidShiftTree> {
         let unlinked = |(i, branch): (usize, BranchRecord)| {
             let plane = self.planes.0.get(branch.plane as usize);
             let PlaneRecord { normal, distance } = *plane.ok_or(InvalidShiftTree::Plane(i))?;
-            let children = [branch.front.into(), branch.back.into()];
+            let children = [branch.front, branch.back];
             Ok(Unlinked { normal: Vec3::from(normal), distance, children })
         };
         let branches = self.branches.0.into_iter().enumerate().map(unlinked);
-        ShiftTree::new(self.root.into(), branches.collect::<Result<_, _>>()?)
-    }
-}
-
-impl From<Kind> for KindRecord {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Empty => Self::Empty,
-            Kind::Solid => Self::Solid,
-            Kind::Branch => Self::Branch,
-        }
-    }
-}
-
-impl From<KindRecord> for Kind {
-    fn from(record: KindRecord) -> Self {
-        match record {
-            KindRecord::Empty => Self::Empty,
-            KindRecord::Solid => Self::Solid,
-            KindRecord::Branch => Self::Branch,
-        }
+        ShiftTree::new(self.root, branches.collect::<Result<_, _>>()?)
     }
 }

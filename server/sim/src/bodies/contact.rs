@@ -18,7 +18,7 @@ mod support;
 mod warm_start;
 
 use crate::bodies::blocker::Blocker;
-use crate::bodies::entities::Entities;
+use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::Space;
 use crate::bodies::mobility::Mobility;
 use crate::collision::shape::Shapes;
@@ -27,7 +27,7 @@ use crate::context::StepContext;
 use find::FREE_AT_REST;
 pub(crate) use find::find;
 #[cfg(test)]
-pub(crate) use find::look_around;
+pub(crate) use find::{look_around, may_move};
 #[cfg(test)]
 pub(crate) use pair::ContactPoint;
 pub(crate) use pair::{MAX_POINTS, Pair, PairKey, Points, tangents, touching, touching_bodies};
@@ -42,7 +42,7 @@ pub(crate) fn search(
     pairs: &mut Vec<Pair>,
     context: &mut StepContext,
 ) -> Vec<Pair> {
-    find::look_around(map, shapes, entities, context.seconds);
+    find::look_around((map, shapes), entities, find::may_move, context.seconds);
     let found = find::find(&Space { map, shapes, entities }, pairs, context);
     let before = std::mem::replace(pairs, found.pairs);
     keep_skipped(entities, &before, pairs);
@@ -58,7 +58,7 @@ pub(crate) fn search_woken(
     pairs: &mut Vec<Pair>,
     context: &mut StepContext,
 ) {
-    find::look_around(map, shapes, entities, context.seconds);
+    find::look_around((map, shapes), entities, Entity::has_woken, context.seconds);
     let space = Space { map, shapes, entities };
     let found = find::find_woken(&space, std::mem::take(pairs), context);
     *pairs = found.pairs;

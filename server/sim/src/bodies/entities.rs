@@ -1,21 +1,25 @@
-//! All bodies of a match, by slot, and the grid that finds bodies near each other.
+//! All bodies of a match, by slot, and which of them are near each other.
 
 mod dynamics;
 mod entity;
+mod neighbours;
 mod trail;
+
+use std::borrow::Cow;
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
 pub(crate) use dynamics::WEIGHTLESS;
 pub(crate) use entity::{Entity, Outside, Record, SearchState, SleepState, Stopped};
+pub(crate) use neighbours::CLEARANCE;
+use neighbours::Neighbours;
 use trail::Trail;
 
 use crate::bodies::dynamics::Dynamics;
 use crate::bodies::guard::Placement;
 use crate::bodies::mobility::Mobility;
 use crate::bodies::roles::{PlayerBody, Role};
-use crate::collision::grid::Grid;
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 use crate::traits::{Attachment, CollisionLayers};
@@ -23,12 +27,12 @@ use crate::traits::{Attachment, CollisionLayers};
 /// Maximum number of entities per match. Encodings of entities must provide for this many slots.
 pub const MAX_ENTITIES: usize = 4096;
 
-/// All bodies, by slot, and the grid.
+/// All bodies, by slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Entities {
     slots: Vec<Option<Entity>>,
     generations: Vec<u16>,
-    grid: Grid,
+    neighbours: Neighbours,
     /// Number of slots that are kept free for players.
     players: usize,
     /// Number of entities that take no place for a player.
@@ -49,7 +53,7 @@ impl Entities {
         Self {
             slots,
             generations,
-            grid: Grid::new(bounds),
+            neighbours: Neighbours::new(bounds),
             players,
             others: 0,
             agents: Vec::new(),
@@ -172,10 +176,8 @@ impl Entities {
     /// Removes an entity and returns it. The returned entity still has its place, which the caller
     /// needs to wake the bodies around it. `None` if no entity has this id.
     pub(crate) fn remove(&mut self, id: EntityId) -> Option<Entity> {
-        let range = self.find(id)?.placed.as_ref().map(|(_, range)| *range);
-        if let Some(range) = range {
-            self.grid.remove(id.slot, range);
-        }
+        self.find(id)?;
+        self.neighbours.release(id.slot);
         let slot = usize::from(id.slot);
         self.generations[slot] = self.generations[slot].wrapping_add(1);
         self.first_free = self.first_free.min(slot);
@@ -236,28 +238,26 @@ impl Entities {
 
     /// Moves an entity to a place that the guard found free.
     pub(crate) fn commit(&mut self, slot: u16, placement: Placement) {
-        let range = self.grid.range(placement.bounds());
         let Some(entity) = self.slots.get_mut(usize::from(slot)).and_then(Option::as_mut) else {
             return;
         };
         entity.shape = placement.shape();
         entity.outside = Outside::Waits;
-        let before = entity.placed.replace((placement, range));
-        self.trail.note(slot, before.as_ref().map(|(before, _)| before.pose().position));
-        if let Some((_, before)) = before.filter(|(_, before)| *before != range) {
-            self.grid.remove(slot, before);
-        }
-        self.grid.insert(slot, range, placement.bounds());
+        let to = placement.pose().position;
+        let from = entity.placed.replace(placement).map(|before| before.pose().position);
+        self.trail.note(slot, from);
+        let way = from.map_or(DVec3::ZERO, |from| to - from);
+        self.neighbours.hold(slot, placement.bounds(), way);
     }
 
     /// Takes an entity out of the world into limbo.
     pub(crate) fn withdraw(&mut self, slot: u16) {
         let Some(entity) = self.get_mut(slot) else { return };
-        if let Some((placement, range)) = entity.placed.take() {
+        if let Some(placement) = entity.placed.take() {
             entity.dynamics.keep(placement.pose().orientation);
             // Should the body come back to the same pose, what it met there must be looked for again.
             entity.record.searched_as = None;
-            self.grid.remove(slot, range);
+            self.neighbours.release(slot);
         }
     }
 
@@ -287,12 +287,34 @@ impl Entities {
 
     /// Switches the grid on or off. Without it, all bodies count as near each other.
     pub(crate) fn use_grid(&mut self, use_it: bool) {
-        self.grid.skips = use_it;
+        self.neighbours.use_grid = use_it;
     }
 
     /// Whether the grid is on.
     pub(crate) fn uses_grid(&self) -> bool {
-        self.grid.skips
+        self.neighbours.use_grid
+    }
+
+    /// Number of placed entities.
+    pub(crate) fn placed_count(&self) -> usize {
+        self.neighbours.count()
+    }
+
+    /// Makes sure that [`neighbours`](Self::neighbours) knows all bodies that may come near the
+    /// entity in `slot` while it is in `bounds`. `way` is how far the entity goes in a tick, roughly.
+    pub(crate) fn hold(&mut self, slot: u16, bounds: &Aabb, way: DVec3) {
+        self.neighbours.hold(slot, bounds, way);
+    }
+
+    /// Whether [`neighbours`](Self::neighbours) knows these bodies already.
+    pub(crate) fn holds(&self, slot: u16, bounds: &Aabb) -> bool {
+        self.neighbours.holds(slot, bounds)
+    }
+
+    /// The slots of the placed entities that may come near the entity in `slot`, ascending. Two
+    /// entities whose held bounds are no farther apart than twice [`CLEARANCE`] know each other.
+    pub(crate) fn neighbours(&self, slot: u16) -> Cow<'_, [u16]> {
+        self.neighbours.of(slot)
     }
 
     /// Number of slots, used or free.
@@ -304,16 +326,6 @@ impl Entities {
     /// Some slots of entities that are only near `bounds` are among them. Without the grid it finds
     /// all placed entities.
     pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
-        self.grid.near(bounds, found);
-    }
-
-    /// Like [`near`](Self::near), but only for the slots that `choose` accepts.
-    pub(crate) fn near_where(
-        &self,
-        bounds: &Aabb,
-        choose: impl Fn(u16) -> bool,
-        found: &mut Vec<u16>,
-    ) {
-        self.grid.near_where(bounds, choose, found);
+        self.neighbours.near(bounds, found);
     }
 }

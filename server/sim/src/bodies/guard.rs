@@ -27,6 +27,7 @@ use crate::collision::shape::{Shape, ShapeId, Shapes};
 use crate::context::StepContext;
 
 pub(crate) use advance::{Advance, NEGLIGIBLE_SHARE, Proposal};
+pub(crate) use beyond_search::hold;
 pub(crate) use flight::{Flight, Stop};
 pub(crate) use placement::Placement;
 use pocket::leaves_out;

@@ -18,7 +18,7 @@ use glam::DQuat;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{KnownPairs, Pair, PairIndex};
 use crate::bodies::entities::{Entities, Entity, Stopped};
-use crate::bodies::guard::{Advance, Proposal, Space};
+use crate::bodies::guard::{Advance, Proposal, Space, hold};
 use crate::bodies::islands::Islands;
 use crate::bodies::mobility::Mobility;
 use crate::bodies::sleep;
@@ -112,6 +112,7 @@ impl<'a> Rounds<'a> {
     /// Moves bodies towards the targets of `proposals`, and applies the impacts that stop them.
     /// Returns the bodies that were stopped.
     pub(crate) fn advance(&mut self, proposals: &[Proposal]) -> Vec<Remainder> {
+        hold(self.shapes, self.entities, proposals);
         let space = Space { map: self.map, shapes: self.shapes, entities: self.entities };
         let planes = |slot, other| self.pairs.known(slot, other);
         let mut stopped = Vec::new();

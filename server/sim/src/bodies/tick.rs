@@ -50,6 +50,10 @@ fn phases(
 ) -> (Vec<u16>, Vec<Strike>) {
     // 1. Search: which parts of which bodies may come near each other in this tick.
     let before = contact::search(map, shapes, entities, pairs, context);
+    // Nothing is awake and nothing touches, so nothing moves.
+    if context.counters.bodies_cost == 0 && pairs.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
     // 2. Wake: a moving body wakes what it touches, and what it has left.
     sleep::wake_for_tick(map, shapes, entities, pairs, &before, context);
     // 3. Buoyancy: how liquids lift, brake and carry what is in them. Islands: who touches whom, who is

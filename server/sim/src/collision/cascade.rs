@@ -6,9 +6,9 @@
 //! the whole tick? The grid comes before the cascade and looks at no pair. Then the stages are
 //! asked in this order: the bounding spheres; the plane that divided the pair last time, where one
 //! is known; the six face directions of the two oriented boxes; the BSP of each body, with a box in
-//! place of the other; the polygons of the smaller body down the BSP of the larger (the hard case,
-//! deferred by default: see [`Stages`]); and at last the convex parts themselves
-//! ([`time_of_impact`]).
+//! place of the other; and at last the convex parts themselves ([`time_of_impact`]). Blow's hard
+//! case, the polygons of the smaller body down the BSP of the larger, costs more than the exact
+//! tests that it saves. It is off unless somebody measures it, and decides nothing.
 //!
 //! No stage's answer influences a later stage, except by the parts that the stage proves apart. A
 //! body is stopped only if *no* stage, on or off, proves it free. The exact test alone decides
@@ -45,10 +45,6 @@ pub(crate) enum Verdict {
     Open(Candidates),
 }
 
-/// For two bodies of up to this many parts each, comparing the boxes of all parts costs less than
-/// sending one body's box down the other's tree. Heaps of such bodies take a thirtieth less time.
-const FEW_PARTS: usize = 6;
-
 /// Asks the stages that are switched on whether `a` and `b` keep more than
 /// `margin` apart throughout the tick. `axis` is the normal of the plane that divided the two
 /// last time, a unit vector from `a` to `b`.
@@ -60,20 +56,6 @@ pub(crate) fn filter(
     context: &mut StepContext,
 ) -> Verdict {
     ask(context.stages, a, b, margin, axis, context)
-}
-
-/// [`filter`] for a caller that compares the boxes of parts itself. It does not use the trees of
-/// bodies with few parts.
-pub(crate) fn filter_before_parts(
-    a: &Body,
-    b: &Body,
-    margin: f64,
-    context: &mut StepContext,
-) -> Verdict {
-    let has_many_parts = a.parts.len().max(b.parts.len()) > FEW_PARTS;
-    let stages = context.stages;
-    let stages = if has_many_parts { stages } else { stages.without(Stage::BspBox) };
-    ask(stages, a, b, margin, None, context)
 }
 
 /// The stage that decides a pair that meets for the first time.
@@ -125,11 +107,8 @@ fn ask(
             candidates = open;
         }
     }
-    if stages.contains(Stage::BspHard)
-        && bsp_hard::applies(a, b)
-        && note(Stage::BspHard, bsp_hard::apart(a, b, margin))
-    {
-        return Verdict::Apart;
+    if stages.contains(Stage::BspHard) && bsp_hard::applies(a, b) {
+        note(Stage::BspHard, bsp_hard::apart(a, b, margin));
     }
     Verdict::Open(candidates)
 }
@@ -149,10 +128,11 @@ pub(crate) fn first_impact(
     };
     let unknown = |_: DVec3| f64::INFINITY;
     let found = exact_first_impact(a, b, span, margin, planes, open, unknown, context);
-    if found == TimeOfImpact::Free || context.stages == Stages::ALL {
+    let others = context.stages.others();
+    if found == TimeOfImpact::Free || others == Stages::EXACT {
         return found;
     }
-    match ask(context.stages.others(), a, b, margin, planes.whole(), context) {
+    match ask(others, a, b, margin, planes.whole(), context) {
         Verdict::Apart => TimeOfImpact::Free,
         Verdict::Open(rest) if open.and(rest) == open => found,
         Verdict::Open(rest) => {
@@ -279,11 +259,10 @@ pub(crate) fn are_apart(a: &Body, b: &Body, margin: f64, context: &mut StepConte
     let mut watch = context.watch();
     let apart = least_gap(a, b, open).is_some_and(|gap| gap > margin);
     context.note(Stage::Exact, true, &mut watch);
+    let others = context.stages.others();
     apart
-        || context.stages != Stages::ALL && {
-            let others = context.stages.others();
-            matches!(ask(others, a, b, margin, None, context), Verdict::Apart)
-        }
+        || others != Stages::EXACT
+            && matches!(ask(others, a, b, margin, None, context), Verdict::Apart)
 }
 
 /// Minimum gap between two bodies at the beginning of the tick, or `None` if they overlap.

@@ -20,8 +20,8 @@ const MAX_CELLS_A_SIDE: f64 = 256.0;
 /// The cells that a box covers, as inclusive ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CellRange {
-    min: [u16; 2],
-    max: [u16; 2],
+    min: [u8; 2],
+    max: [u8; 2],
 }
 
 /// The grid over a map. Bodies beyond the map's edge are registered in the cells
@@ -31,14 +31,11 @@ pub(crate) struct Grid {
     origin: [f64; 2],
     cell: f64,
     counts: [u16; 2],
-    /// Boxes with the slots of their bodies, ascending.
+    /// Boxes with the slots of their bodies, ascending. Each box is marked with its first cell.
     cells: Vec<Vec<RoundedBox>>,
     /// The frame in which boxes are rounded. The frame is half as large again as the map, because
     /// bodies fall out of the map.
     frame: Frame,
-    /// Whether cells out of range and boxes that do not overlap are skipped. If not, every body
-    /// counts as near.
-    pub(crate) skips: bool,
 }
 
 impl Grid {
@@ -52,7 +49,7 @@ impl Grid {
         let origin = [bounds.min.x, bounds.min.y];
         let cells = vec![Vec::new(); usize::from(counts[0]) * usize::from(counts[1])];
         let frame = Frame::around(&bounds.inflated(0.25 * size.max_element()));
-        Self { origin, cell, counts, cells, frame, skips: true }
+        Self { origin, cell, counts, cells, frame }
     }
 
     /// Lower corner of the grid and side of its cells, in units, and the number of
@@ -65,7 +62,7 @@ impl Grid {
         // A cast from a float saturates, so a place far outside the grid is counted in a cell at
         // the edge.
         let index = |axis: usize, x: f64| {
-            (((x - self.origin[axis]) / self.cell) as u16).min(self.counts[axis] - 1)
+            (((x - self.origin[axis]) / self.cell) as u16).min(self.counts[axis] - 1) as u8
         };
         CellRange {
             min: [index(0, bounds.min.x), index(1, bounds.min.y)],
@@ -75,7 +72,7 @@ impl Grid {
 
     /// Registers a body in the cells of `range`, or updates its box there.
     pub(crate) fn insert(&mut self, slot: u16, range: CellRange, bounds: &Aabb) {
-        let entry = RoundedBox::of(bounds, &self.frame, slot);
+        let entry = RoundedBox::of(bounds, &self.frame, slot).marked(range.min);
         for row in self.rows(range) {
             for entries in &mut self.cells[row] {
                 match entries.binary_search_by_key(&slot, RoundedBox::tag) {
@@ -99,35 +96,25 @@ impl Grid {
     /// Writes to `found` the slots of all bodies whose boxes overlap `bounds`, or nearly so,
     /// ascending, each once.
     pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
-        self.near_where(bounds, |_| true, found);
-    }
-
-    /// [`Grid::near`] for the slots that `choose` accepts.
-    pub(crate) fn near_where(
-        &self,
-        bounds: &Aabb,
-        choose: impl Fn(u16) -> bool,
-        found: &mut Vec<u16>,
-    ) {
         found.clear();
-        if self.skips {
-            let range = self.range(bounds);
-            let around = RoundedBox::of(bounds, &self.frame, 0).overlap_limits();
-            for row in self.rows(range) {
-                for entries in &self.cells[row] {
-                    let near = entries.iter().filter(|entry| entry.overlaps(&around));
-                    found.extend(near.map(RoundedBox::tag).filter(|&slot| choose(slot)));
-                }
-            }
-            if range.min == range.max {
-                return;
-            }
-        } else {
-            let slots = self.cells.iter().flatten().map(RoundedBox::tag);
-            found.extend(slots.filter(|&slot| choose(slot)));
+        let range = self.range(bounds);
+        let around = RoundedBox::of(bounds, &self.frame, 0).overlap_limits();
+        let ([left, bottom], [right, top]) = (range.min, range.max);
+        for (x, y) in (bottom..=top).flat_map(|y| (left..=right).map(move |x| (x, y))) {
+            let entries =
+                &self.cells[usize::from(y) * usize::from(self.counts[0]) + usize::from(x)];
+            // A box that shares several cells with `bounds` is reported in the first of them.
+            let is_first = |entry: &RoundedBox| {
+                let [own_left, own_bottom] = entry.mark();
+                (own_left.max(left), own_bottom.max(bottom)) == (x, y)
+            };
+            let near = entries.iter().filter(|entry| entry.overlaps(&around) && is_first(entry));
+            found.extend(near.map(RoundedBox::tag));
+        }
+        if range.min == range.max {
+            return;
         }
         found.sort_unstable();
-        found.dedup();
     }
 
     /// The cells of a range, row by row.

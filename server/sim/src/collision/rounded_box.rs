@@ -35,8 +35,8 @@ impl Frame {
     }
 }
 
-/// A box in steps of a [`Frame`], rounded outward, with a tag. The eight numbers are the three
-/// least coordinates, the three greatest coordinates negated, the tag, and an unused zero.
+/// A box in steps of a [`Frame`], rounded outward, with a tag and a mark. The eight numbers are the
+/// three least coordinates, the three greatest coordinates negated, the tag and the mark.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundedBox([i16; 8]);
 
@@ -49,6 +49,18 @@ impl RoundedBox {
         Self([x, y, z, u, v, w, tag as i16, 0])
     }
 
+    /// The box with this mark; without one it has the mark zero.
+    pub(crate) fn marked(mut self, mark: [u8; 2]) -> Self {
+        self.0[7] = i16::from_le_bytes(mark);
+        self
+    }
+
+    /// The mark of the box.
+    #[inline]
+    pub(crate) fn mark(&self) -> [u8; 2] {
+        self.0[7].to_le_bytes()
+    }
+
     /// The tag of the box.
     #[inline]
     pub(crate) fn tag(&self) -> u16 {
@@ -59,7 +71,7 @@ impl RoundedBox {
     #[inline]
     pub(crate) fn overlap_limits(&self) -> OverlapLimits {
         let [x, y, z, u, v, w, ..] = self.0;
-        // No tag exceeds `i16::MAX`, so the tags never change the result.
+        // No tag and no mark exceeds `i16::MAX`, so neither changes the result.
         OverlapLimits(i16x8::new([-u, -v, -w, -x, -y, -z, i16::MAX, i16::MAX]))
     }
 
@@ -108,6 +120,9 @@ mod tests {
                 let near = within(&a).inflated(2.0 * step).overlaps(&within(&b));
                 assert!(near || !overlap, "{a:?} {b:?}");
                 assert_eq!(first.tag(), tag * 32);
+                let marked = first.marked([tag as u8, 255]);
+                assert_eq!((marked.tag(), marked.mark()), (tag * 32, [tag as u8, 255]));
+                assert_eq!(marked.overlaps(&second.overlap_limits()), overlap);
                 (apart, together) =
                     (apart + usize::from(!overlap), together + usize::from(overlap));
             }

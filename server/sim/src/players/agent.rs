@@ -8,27 +8,13 @@ use obsp::{Clearance, Region, SizeId, Trace};
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::{Placement, Seeker, Space};
 use crate::bodies::mobility::Mobility;
-use crate::collision::cascade::{Body, Candidates, box_along, first_impact, least_gap};
-use crate::collision::distances::{LEAST_CLEARANCE, MARGIN, REST_GAP};
+use crate::collision::cascade::{Body, Candidates, box_along, least_gap};
+use crate::collision::distances::{LEAST_CLEARANCE, MARGIN};
 use crate::collision::pose::{Pose, share_of_way};
 use crate::collision::shape::Shape;
 use crate::collision::time_of_impact::{Impact, TimeOfImpact};
-use crate::context::StepContext;
 use crate::players::driver::{Driver, Load, add_loads};
-
-/// The distance in units at which a player stops before a body. The distance is a little more than
-/// the solver's rest gap. Otherwise a crate would be pushed back and forth between the player's
-/// feet and the floor.
-const AGENT_GAP: f64 = 1.25 * REST_GAP;
-
-/// A player who approaches a body by no more than this share of the motion passes along the body,
-/// and may come nearer to it than usual. Without this rule, a player with a crate on the head would
-/// be wedged between crate and floor, because the crate is never quite level.
-const GRAZING: f64 = 1.0 / 16.0;
-
-/// The distance in units that a player keeps from a body while passing along it. It is twice the
-/// guard's margin, so that [`Agent::is_free`] holds at the end of the motion.
-pub(crate) const GRAZING_GAP: f64 = 2.0 * MARGIN;
+use crate::players::plane_cache::{AGENT_GAP, PlaneCache};
 
 /// The bodies that a player may run into.
 pub(crate) trait NearbyBodies<'a> {
@@ -161,45 +147,6 @@ pub(crate) struct SweepHit {
     pub(crate) entity: Option<u16>,
 }
 
-/// The planes that divided a player's box from its neighbours in the earlier sweeps
-/// of a tick, with the tick's context.
-#[derive(Debug)]
-pub(crate) struct PlaneCache<'a> {
-    pub(crate) context: &'a mut StepContext,
-    planes: Vec<(u16, DVec3)>,
-}
-
-impl<'a> PlaneCache<'a> {
-    pub(crate) fn new(context: &'a mut StepContext) -> Self {
-        Self { context, planes: Vec::new() }
-    }
-
-    /// How far the motion past the body in `slot` is free. The plane that divided the pair last is
-    /// tried first.
-    fn first_impact(&mut self, slot: u16, body: &Body, obstacle: &Body) -> TimeOfImpact {
-        let known = self.planes.iter().position(|(other, _)| *other == slot);
-        let axis = known.map(|index| self.planes[index].1);
-        let way = body.motion.end.position - body.motion.start.position;
-        let mut time_of_impact =
-            first_impact(body, obstacle, (0.0, 1.0), AGENT_GAP, axis, self.context);
-        if let TimeOfImpact::Blocked(impact) = time_of_impact
-            && way.dot(impact.axis) < GRAZING * way.length()
-        {
-            time_of_impact =
-                first_impact(body, obstacle, (0.0, 1.0), GRAZING_GAP, axis, self.context);
-        }
-        // A plane is kept only if the two bodies meet, because results must not depend on the stage
-        // that proved a motion free.
-        if let TimeOfImpact::Blocked(impact) = time_of_impact {
-            match known {
-                Some(index) => self.planes[index].1 = impact.axis,
-                None => self.planes.push((slot, impact.axis)),
-            }
-        }
-        time_of_impact
-    }
-}
-
 /// The end of a free motion, or the point where it leaves the extent of worlds.
 #[inline]
 fn within_extent(start: Vec3, end: Vec3) -> Vec3 {
@@ -294,7 +241,11 @@ impl Agent<'_> {
         let bounds = box_along(&self.shape.bounds, way).inflated(AGENT_GAP);
         crowd.visit(&bounds, &mut |other, obstacle| {
             let body = || Body::moving(self.shape, Pose::at(way[0]), Pose::at(way[1]));
-            let impact = match memory.first_impact(other, own.get_or_insert_with(body), obstacle) {
+            let impact = match memory.first_impact(
+                (other, self.size),
+                own.get_or_insert_with(body),
+                obstacle,
+            ) {
                 TimeOfImpact::Free => return,
                 TimeOfImpact::Blocked(impact) => impact,
                 TimeOfImpact::Overlapping => Impact { time: 0.0, axis: DVec3::ZERO, point: way[0] },

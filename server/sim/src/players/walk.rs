@@ -18,12 +18,11 @@ use crate::collision::shape::Shapes;
 use crate::collision::time_of_impact::TimeOfImpact;
 use crate::command::Command;
 use crate::context::StepContext;
-use crate::players::agent::{
-    Agent, GRAZING_GAP, LiveBodies, NearbyBodies, PlaneCache, SweepHit, SweepResult,
-};
+use crate::players::agent::{Agent, LiveBodies, NearbyBodies, SweepHit, SweepResult};
 use crate::players::driver::{Carry, Driver, Push};
 use crate::players::movement;
 use crate::players::movement::{Encounters, PlayerMotion, Surroundings};
+use crate::players::plane_cache::{GRAZING_GAP, PlaneCache};
 use crate::players::submersion::{Depth, Submersion, eye_height, feet};
 use crate::state::Posture;
 

@@ -71,10 +71,7 @@ struct Header {
     version: u16,
     map: [u8; 32],
     models: Vec<String>,
-    tick_rate: u32,
-    seed: u64,
-    objects: u32,
-    max_players: u16,
+    config: Config,
 }
 
 /// The state that ticks change.
@@ -135,15 +132,11 @@ impl World {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn save(&self) -> Vec<u8> {
-        let Config { tick_rate, seed, objects, max_players } = self.config;
         let header = Header {
             version: VERSION,
             map: self.arena.map.hash(),
             models: self.arena.model_names.clone(),
-            tick_rate,
-            seed,
-            objects,
-            max_players,
+            config: self.config,
         };
         let saved_entity = |entity| SavedEntity {
             entity: Cow::Borrowed(entity),
@@ -184,11 +177,10 @@ impl World {
         saved: &[u8],
     ) -> Result<Self, LoadWorldError> {
         let (header, _): (Header, usize) = decode_from_slice(saved, wire())?;
-        let Header { version, tick_rate, seed, objects, max_players, .. } = header;
+        let Header { version, config, .. } = header;
         if version != VERSION {
             return Err(LoadWorldError::Version(version));
         }
-        let config = Config { tick_rate, seed, objects, max_players };
         let mut world = Self::bare(map, &models, config)?;
         world.restore(saved)?;
         Ok(world)
@@ -247,18 +239,12 @@ impl World {
     }
 
     fn check_header(&self, header: &Header) -> Result<(), LoadWorldError> {
-        let Header { version, map, models, tick_rate, seed, objects, max_players } = header;
-        let config = Config {
-            tick_rate: *tick_rate,
-            seed: *seed,
-            objects: *objects,
-            max_players: *max_players,
-        };
+        let Header { version, map, models, config } = header;
         match () {
             () if *version != VERSION => Err(LoadWorldError::Version(*version)),
             () if *map != self.arena.map.hash() => Err(LoadWorldError::Other("map")),
             () if *models != self.arena.model_names => Err(LoadWorldError::Other("list of models")),
-            () if config != self.config => Err(LoadWorldError::Other("configuration")),
+            () if *config != self.config => Err(LoadWorldError::Other("configuration")),
             () => Ok(()),
         }
     }

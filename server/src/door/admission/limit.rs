@@ -1,69 +1,51 @@
-/// Declares each limit with the label of its metric.
-macro_rules! limits {
-    ($($(#[$doc:meta])* $name:ident = $label:literal;)*) => {
-        /// A limit that was hit. Its name says what there was too much of.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Limit {
-            $($(#[$doc])* $name,)*
-        }
+use crate::common::labelled;
 
-        impl Limit {
-            /// Every limit, in the order of its number (`limit as usize`).
-            pub(crate) const ALL: [Self; [$(Self::$name),*].len()] = [$(Self::$name),*];
-
-            /// The name by which programs know the limit.
-            pub(crate) fn label(self) -> &'static str {
-                match self {
-                    $(Self::$name => $label,)*
-                }
-            }
-        }
-    };
-}
-
-limits! {
-    /// The address is banned.
-    Ban = "ban";
-    /// Too many connections are open.
-    Connections = "connections";
-    /// Handshakes of one address.
-    Handshakes = "handshakes";
-    /// Answers to connection attempts.
-    Answers = "answers";
-    /// Connections that are not in the match: the oldest one was closed.
-    Unfinished = "unfinished";
-    /// Players of one address.
-    Players = "players";
-    /// Spectators of one address.
-    Spectators = "spectators";
-    /// Joins of one address.
-    Joins = "joins";
-    /// Wrong passwords of one address.
-    Guesses = "guesses";
-    /// Bytes of control streams from one address.
-    Control = "control";
-    /// Lines of one client.
-    Lines = "lines";
-    /// Chat of one address.
-    Chat = "chat";
-    /// Chat of the whole match.
-    MatchChat = "match_chat";
-    /// Chat that one listener's budget could not carry.
-    ListenerChat = "listener_chat";
-    /// Mismatch reports of one client.
-    Mismatches = "mismatches";
-    /// QUIC datagrams of one client.
-    Datagrams = "datagrams";
-    /// Stream frames of one client.
-    StreamFrames = "stream_frames";
-    /// QUIC frames of one client about ids, paths and streams.
-    ControlFrames = "control_frames";
-    /// UDP datagrams of one client.
-    Packets = "packets";
-    /// Bytes of one client.
-    Bytes = "bytes";
-    /// The origin of a page that wants to enter a match.
-    Origin = "origin";
+labelled! {
+    /// A limit that was hit. Its name says what there was too much of.
+    pub(crate) enum Limit {
+        /// The address is banned.
+        Ban = "ban",
+        /// Too many connections are open.
+        Connections = "connections",
+        /// Handshakes of one address.
+        Handshakes = "handshakes",
+        /// Answers to connection attempts.
+        Answers = "answers",
+        /// Connections that are not in the match: the oldest one was closed.
+        Unfinished = "unfinished",
+        /// Players of one address.
+        Players = "players",
+        /// Spectators of one address.
+        Spectators = "spectators",
+        /// Joins of one address.
+        Joins = "joins",
+        /// Wrong passwords of one address.
+        Guesses = "guesses",
+        /// Bytes of control streams from one address.
+        Control = "control",
+        /// Lines of one client.
+        Lines = "lines",
+        /// Chat of one address.
+        Chat = "chat",
+        /// Chat of the whole match.
+        MatchChat = "match_chat",
+        /// Chat that one listener's budget could not carry.
+        ListenerChat = "listener_chat",
+        /// Mismatch reports of one client.
+        Mismatches = "mismatches",
+        /// QUIC datagrams of one client.
+        Datagrams = "datagrams",
+        /// Stream frames of one client.
+        StreamFrames = "stream_frames",
+        /// QUIC frames of one client about ids, paths and streams.
+        ControlFrames = "control_frames",
+        /// UDP datagrams of one client.
+        Packets = "packets",
+        /// Bytes of one client.
+        Bytes = "bytes",
+        /// The origin of a page that wants to enter a match.
+        Origin = "origin",
+    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use metrics::{Counter, Gauge, counter, gauge};
 use obsp_proto::control::Reason;
 
 use super::catalogue;
+use crate::common::labelled;
 use crate::door::admission::limit::Limit;
 use answers::Answers;
 use connection_metrics::Connections;
@@ -55,29 +56,17 @@ pub(crate) struct NetworkMetrics {
     left_fighting: Counter,
 }
 
-/// Why a datagram was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DroppedDatagram {
-    /// The datagram's player sends more than the match can use.
-    Surplus,
-    /// The datagram's sender has not joined.
-    Unready,
-    /// The datagram breaks the protocol.
-    Malformed,
-    /// The server sent the datagram, and the path did not take it.
-    Unsent,
-}
-
-impl DroppedDatagram {
-    const ALL: [Self; 4] = [Self::Surplus, Self::Unready, Self::Malformed, Self::Unsent];
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::Surplus => "surplus",
-            Self::Unready => "unready",
-            Self::Malformed => "malformed",
-            Self::Unsent => "unsent",
-        }
+labelled! {
+    /// Why a datagram was dropped.
+    pub(crate) enum DroppedDatagram {
+        /// The datagram's player sends more than the match can use.
+        Surplus = "surplus",
+        /// The datagram's sender has not joined.
+        Unready = "unready",
+        /// The datagram breaks the protocol.
+        Malformed = "malformed",
+        /// The server sent the datagram, and the path did not take it.
+        Unsent = "unsent",
     }
 }
 

@@ -9,27 +9,26 @@ use metrics::{Gauge, gauge};
 
 use super::catalogue;
 use super::heartbeat::{Heartbeat, Stall};
+use crate::common::labelled;
 
 /// Time between two beats. Many of them fit into the second after which a loop counts as hanging.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The threads that run an event loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EventLoop {
-    /// All players: QUIC, snapshots, joins.
-    Network,
-    /// The operator's pages.
-    Pages,
-    /// The public page.
-    PublicPage,
-    /// The admin interface.
-    Admin,
+labelled! {
+    /// The threads that run an event loop.
+    pub(crate) enum EventLoop {
+        /// All players: QUIC, snapshots, joins.
+        Network = "network",
+        /// The operator's pages.
+        Pages = "pages",
+        /// The public page.
+        PublicPage = "public_page",
+        /// The admin interface.
+        Admin = "admin",
+    }
 }
 
 impl EventLoop {
-    /// All of them, in the order of their numbers (`event_loop as usize`).
-    pub(crate) const ALL: [Self; 4] = [Self::Network, Self::Pages, Self::PublicPage, Self::Admin];
-
     /// The name by which logs name the thread.
     pub(crate) fn thread(self) -> &'static str {
         match self {
@@ -37,16 +36,6 @@ impl EventLoop {
             Self::Pages => "pages thread",
             Self::PublicPage => "public page thread",
             Self::Admin => "admin thread",
-        }
-    }
-
-    /// The name by which metrics name the thread.
-    fn label(self) -> &'static str {
-        match self {
-            Self::Network => "network",
-            Self::Pages => "pages",
-            Self::PublicPage => "public_page",
-            Self::Admin => "admin",
         }
     }
 }

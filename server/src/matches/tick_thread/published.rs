@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use obsp::geometry::Aabb;
+use obsp_proto::effects::Effect;
 use obsp_proto::schema::MatchValues;
 use obsp_proto::server::{JitterStats, OwnPlayer};
 use obsp_sim::{AwakeReason, Contact, Counters, EntityId, State};
@@ -58,6 +59,22 @@ pub(crate) type PublishedStates = broadcast::Receiver<Arc<PublishedState>>;
 /// States that may wait for a receiver of [`PublishedStates`]: more than a late tick thread catches
 /// up at once.
 pub(crate) const STATES_WAITING: usize = 8;
+
+/// An effect of the match.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TimedEffect {
+    /// The tick in which it shows.
+    pub(crate) tick: u64,
+    pub(crate) effect: Effect,
+}
+
+/// Each effect in order. A receiver may take them as late as it likes: the latest [`EFFECTS_KEPT`]
+/// wait for it.
+pub(crate) type PublishedEffects = broadcast::Receiver<TimedEffect>;
+
+/// Maximum number of effects that wait for a receiver of [`PublishedEffects`]: as many as happen in
+/// some seconds of a full match in which everybody shoots.
+pub(crate) const EFFECTS_KEPT: usize = 2048;
 
 impl PublishedState {
     /// The part of this tick's snapshot about the client's own `player`.

@@ -7,7 +7,6 @@ use tracing::warn;
 
 use crate::common::error::StartError;
 use crate::common::threads::Threads;
-use crate::matches::tick_thread::published::PublishedStates;
 use options::PageOptions;
 use page_state::AllPages;
 
@@ -24,7 +23,7 @@ pub(crate) mod page_state {
 
     use super::options::PageOptions;
     use crate::matches::match_handle::MatchHandle;
-    use crate::matches::tick_thread::published::ContactSubscription;
+    use crate::matches::tick_thread::published::{ContactSubscription, PublishedEffects};
     use crate::matches::{Matches, recording};
     use crate::operate::metrics::server_telemetry::ServerTelemetry;
 
@@ -41,6 +40,7 @@ pub(crate) mod page_state {
             _: Arc<recording::Latest>,
             _: &PageOptions,
             _: Arc<ContactSubscription>,
+            _: PublishedEffects,
         ) -> Self {
             Self
         }
@@ -73,12 +73,7 @@ impl PagePorts {
         Ok(PageAddresses)
     }
 
-    pub(crate) fn start(
-        self,
-        _: &mut Threads,
-        _: Arc<AllPages>,
-        _: Vec<PublishedStates>,
-    ) -> Result<(), StartError> {
+    pub(crate) fn start(self, _: &mut Threads, _: Arc<AllPages>) -> Result<(), StartError> {
         Ok(())
     }
 }

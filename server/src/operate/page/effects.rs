@@ -1,22 +1,15 @@
 use std::collections::VecDeque;
-use std::convert::Infallible;
-use std::future::pending;
 use std::sync::{Mutex, PoisonError};
 
 use axum::Json;
 use axum::extract::Path;
 use glam::DVec3;
-use obsp_game::Event;
 use obsp_proto::effects::Effect;
 use serde::Serialize;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::TryRecvError;
 
-use crate::matches::tick_thread::published::PublishedStates;
+use crate::matches::tick_thread::published::{EFFECTS_KEPT, PublishedEffects, TimedEffect};
 use crate::operate::page::Pages;
-
-/// Maximum number of effects that are kept: as many as happen in some seconds of a full match in which everybody
-/// shoots.
-const REMEMBERED: usize = 2048;
 
 /// An effect in the form of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -29,16 +22,22 @@ enum Shown {
 }
 
 /// An effect and the tick in which it shows.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Timed {
     tick: u64,
     #[serde(flatten)]
     effect: Shown,
 }
 
-/// The latest effects.
-#[derive(Debug, Default)]
-pub(super) struct Effects(Mutex<VecDeque<Timed>>);
+/// The latest effects, taken from the tick thread when a page asks for them.
+#[derive(Debug)]
+pub(super) struct Effects(Mutex<Latest>);
+
+#[derive(Debug)]
+struct Latest {
+    published: PublishedEffects,
+    taken: VecDeque<Timed>,
+}
 
 impl From<Effect> for Shown {
     fn from(effect: Effect) -> Self {
@@ -54,35 +53,90 @@ impl From<Effect> for Shown {
     }
 }
 
-impl Effects {
-    /// Records the effects of each tick, for as long as it is polled.
-    pub(super) async fn record(&self, mut states: PublishedStates) -> Infallible {
+impl From<TimedEffect> for Timed {
+    fn from(TimedEffect { tick, effect }: TimedEffect) -> Self {
+        Self { tick, effect: effect.into() }
+    }
+}
+
+impl Latest {
+    /// Takes all effects that wait, and keeps the latest.
+    fn take(&mut self) {
         loop {
-            let published = match states.recv().await {
-                Ok(published) => published,
-                Err(RecvError::Lagged(_)) => continue,
-                // The match is over. Pages may still ask for its last effects, so the recorder only
-                // waits.
-                Err(RecvError::Closed) => pending().await,
-            };
-            let mut effects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            for effect in published.events.iter().filter_map(Event::effect) {
-                let effect = effect.into();
-                effects.push_back(Timed { tick: published.state.tick, effect });
+            match self.published.try_recv() {
+                Ok(effect) => self.taken.push_back(effect.into()),
+                // More effects happened since the last request than are kept.
+                Err(TryRecvError::Lagged(_)) => {}
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
             }
-            let surplus = effects.len().saturating_sub(REMEMBERED);
-            effects.drain(..surplus);
         }
+        let surplus = self.taken.len().saturating_sub(EFFECTS_KEPT);
+        self.taken.drain(..surplus);
+    }
+}
+
+impl Effects {
+    /// The effects that are `published` from now on.
+    pub(super) fn new(published: PublishedEffects) -> Self {
+        Self(Mutex::new(Latest { published, taken: VecDeque::new() }))
     }
 
     fn after(&self, tick: u64) -> Vec<Timed> {
-        let effects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = effects.partition_point(|timed| timed.tick <= tick);
-        effects.range(first..).copied().collect()
+        let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        latest.take();
+        let first = latest.taken.partition_point(|timed| timed.tick <= tick);
+        latest.taken.range(first..).copied().collect()
     }
 }
 
 /// `/effects/TICK`: the effects of later ticks, the earliest first.
 pub(super) async fn after(Pages(pages): Pages, Path(tick): Path<u64>) -> Json<Vec<Timed>> {
     Json(pages.effects.after(tick))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::broadcast::Sender;
+
+    use super::*;
+
+    /// Publishes an effect in each of these ticks.
+    fn publish(sender: &Sender<TimedEffect>, ticks: std::ops::RangeInclusive<u64>) {
+        for tick in ticks {
+            let effect = Effect::Replaced { entity: tick as u16 };
+            sender.send(TimedEffect { tick, effect }).unwrap();
+        }
+    }
+
+    fn ticks(effects: &Effects, after: u64) -> Vec<u64> {
+        effects.after(after).iter().map(|timed| timed.tick).collect()
+    }
+
+    /// Case: the pages' thread read the match's states, of which eight wait, so it missed shots while
+    /// the machine was busy.
+    #[test]
+    fn no_effect_is_missed_until_more_wait_than_are_kept() {
+        let sender = Sender::new(EFFECTS_KEPT);
+        let effects = Effects::new(sender.subscribe());
+        let kept = EFFECTS_KEPT as u64;
+        publish(&sender, 1..=kept);
+        assert_eq!(ticks(&effects, 0), Vec::from_iter(1..=kept));
+        assert_eq!(ticks(&effects, kept - 2), [kept - 1, kept]);
+        assert!(ticks(&effects, kept).is_empty());
+        // One more than are kept, whether they were taken before or still wait.
+        publish(&sender, kept + 1..=kept + 1);
+        assert_eq!(ticks(&effects, 0), Vec::from_iter(2..=kept + 1));
+        publish(&sender, kept + 2..=2 * kept + 2);
+        assert_eq!(ticks(&effects, 0), Vec::from_iter(kept + 3..=2 * kept + 2));
+    }
+
+    #[test]
+    fn pages_may_ask_for_the_last_effects_of_a_match_that_is_over() {
+        let sender = Sender::new(EFFECTS_KEPT);
+        let effects = Effects::new(sender.subscribe());
+        publish(&sender, 1..=2);
+        drop(sender);
+        assert_eq!(ticks(&effects, 0), [1, 2]);
+        assert_eq!(ticks(&effects, 1), [2]);
+    }
 }

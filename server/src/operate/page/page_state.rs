@@ -7,7 +7,7 @@ use super::options::PageOptions;
 use super::replays::OtherMaps;
 use super::replays::rewind::Excerpts;
 use crate::matches::match_handle::MatchHandle;
-use crate::matches::tick_thread::published::ContactSubscription;
+use crate::matches::tick_thread::published::{ContactSubscription, PublishedEffects};
 use crate::matches::{Matches, OfMatch, recording};
 use crate::operate::metrics::server_telemetry::ServerTelemetry;
 
@@ -46,6 +46,7 @@ impl PageState {
         recording: Arc<recording::Latest>,
         options: &PageOptions,
         contact_subscription: Arc<ContactSubscription>,
+        effects: PublishedEffects,
     ) -> Self {
         let PageOptions { replay_dir, replay_running, .. } = options.clone();
         if let Some(folder) = replay_dir.as_deref().filter(|folder| !folder.is_dir()) {
@@ -61,7 +62,7 @@ impl PageState {
             replay_dir,
             replay_running,
             contact_subscription,
-            effects: Effects::default(),
+            effects: Effects::new(effects),
             level_views: LevelViews::default(),
             other_maps: OtherMaps::default(),
             excerpts: Excerpts::default(),

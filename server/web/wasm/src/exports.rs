@@ -8,6 +8,23 @@
 
 #![allow(unsafe_code, clippy::missing_safety_doc)]
 
+/// Exports functions that call the methods of [`Page`](crate::Page) of the same names.
+#[allow(unused_macros, reason = "a module may neither play nor replay")]
+macro_rules! exports {
+    ($(
+        $(#[$documentation:meta])*
+        fn $name:ident($($argument:ident: $kind:ty),*) $(-> $value:ty)?;
+    )*) => {
+        $(
+            $(#[$documentation])*
+            #[unsafe(no_mangle)]
+            pub extern "C" fn $name($($argument: $kind),*) $(-> $value)? {
+                super::with(|page| page.$name($($argument),*))
+            }
+        )*
+    };
+}
+
 #[cfg(feature = "arena")]
 pub mod arena;
 #[cfg(feature = "play")]

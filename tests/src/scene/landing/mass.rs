@@ -292,8 +292,9 @@ mod tests {
             outcome.digest
         };
         let on = play(HardCase::On);
-        assert_eq!([HardCase::Deferred, HardCase::Off].map(play), [on.clone(), on]);
+        assert_eq!(play(HardCase::Off), on);
     }
+
     #[test]
     fn landers_that_do_not_finish_are_named_and_fail_the_scene() {
         let outcome = play(2, &LandingOptions::default(), 150).unwrap();

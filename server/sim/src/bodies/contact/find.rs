@@ -2,22 +2,20 @@
 //! search can be divided among threads. A body that has not changed since the last search keeps
 //! that search's results.
 
-use std::ops::Range;
-
-use obsp::geometry::Aabb;
-
-use super::meet::{Finder, MIN_SEARCH_REACH, SPECULATIVE_DISTANCE, Search, Searcher, reach_of};
+use super::meet::{Finder, SPECULATIVE_DISTANCE, Search, Searcher, reach_of};
 use super::{Pair, PairKey};
-use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::entities::{CLEARANCE, Entities, Entity};
 use crate::bodies::guard::Space;
-use crate::bodies::nearby::Nearby;
 use crate::bodies::slots::flags_by_slot;
-use crate::collision::broad_phase::Overlaps;
 use crate::collision::distances::MARGIN;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
 use crate::counters::Stage;
 use crate::threads::joined;
+
+// The search looks at the neighbours of a body. Two bodies within reach of each other are neighbours
+// if either keeps half of the speculative distance to the sides of its region.
+const _: () = assert!(CLEARANCE >= 0.5 * SPECULATIVE_DISTANCE);
 
 /// The free distance of a body that does not move, in units. Two bodies that are not a pair are
 /// farther apart than the speculative distance. Each of them may use half of that distance, less
@@ -28,7 +26,7 @@ pub(super) const FREE_AT_REST: f64 = 0.5 * (SPECULATIVE_DISTANCE - MARGIN);
 const MIN_SHARE: usize = 24;
 
 /// The result of a search.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Found {
     /// The pairs, in order of key.
     pub(crate) pairs: Vec<Pair>,
@@ -43,23 +41,9 @@ pub(crate) struct Found {
 pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) -> Found {
     let search = Search::new(space, before, context.seconds);
     let awake = search.searchers(|entity| entity.mobility().is_guarded(), &context.threads);
-    let boxes: Vec<Aabb> = awake
-        .iter()
-        .map(|own| own.bounds.inflated(0.5 * SPECULATIVE_DISTANCE + own.reach))
-        .collect();
-    let overlaps = Overlaps::new(&boxes, space.entities.uses_grid(), &context.threads);
-    let neighbourhood = Neighbourhood::new(&search, |entity| !entity.mobility().is_guarded());
     // The bodies are in ascending order, and so are the pairs of each body. So the list of all
     // pairs is in order.
-    search.shared_out(&awake, context, |finder, range| {
-        let mut lists = Lists::default();
-        for at in range {
-            let own = &awake[at];
-            let later = overlaps.after(at).iter().map(|&index| &awake[index as usize]);
-            let later = later.filter(|other| own.entity.may_meet(other.entity));
-            finder.meet_all(&neighbourhood, own, later, &mut lists);
-        }
-    })
+    search.shared_out(&awake, context)
 }
 
 /// Updates `pairs`, the result of the last search, after bodies have woken. Only the woken bodies
@@ -67,15 +51,7 @@ pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) ->
 pub(super) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepContext) -> Found {
     let search = Search::new(space, &pairs, context.seconds);
     let woken = search.searchers(Entity::has_woken, &context.threads);
-    let neighbourhood = Neighbourhood::new(&search, |entity| !entity.has_woken());
-    let mut found = search.shared_out(&woken, context, |finder, range| {
-        let mut lists = Lists::default();
-        for at in range {
-            let own = &woken[at];
-            let later = woken[at + 1..].iter().filter(|other| own.may_meet(other));
-            finder.meet_all(&neighbourhood, own, later, &mut lists);
-        }
-    });
+    let mut found = search.shared_out(&woken, context);
     let slots = woken.iter().map(|own| own.entity.id.slot);
     let has_woken = flags_by_slot(slots, space.entities.slot_count());
     let has_woken = |slot: u16| has_woken[usize::from(slot)];
@@ -94,40 +70,26 @@ pub(super) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepCont
     Found { pairs: all, ..found }
 }
 
-/// The bodies that do not search for contacts, but may be near bodies that do.
-struct Neighbourhood {
-    bodies: Nearby,
-    entity_count: u64,
-}
-
-impl Neighbourhood {
-    /// The placed entities for which `belongs` holds.
-    fn new(search: &Search, belongs: impl Fn(&Entity) -> bool) -> Self {
-        let entities = search.space.entities;
-        let chosen = entities.iter().filter(|e| e.placement().is_some() && belongs(e));
-        let bodies = chosen.map(|entity| (entity.id.slot, search.reach_of(entity)));
-        Self {
-            bodies: Nearby::new(entities, bodies, MIN_SEARCH_REACH),
-            entity_count: entities.iter().count() as u64,
-        }
-    }
-}
-
 impl<'a> Search<'a> {
-    /// Runs `work` over all `searchers`, shared out over threads, and joins the results.
-    fn shared_out(
-        &'a self,
-        searchers: &[Searcher<'a>],
-        context: &mut StepContext,
-        work: impl Fn(&mut Finder<'a, '_>, Range<usize>) + Sync,
-    ) -> Found {
+    /// Finds the pairs of all `searchers`, shared out over threads, and joins the results.
+    fn shared_out(&'a self, searchers: &[Searcher<'a>], context: &mut StepContext) -> Found {
+        if searchers.is_empty() {
+            return Found::default();
+        }
+        // For each slot: the number of its searcher, counted from one; zero for others.
+        let mut searcher_of = vec![0u16; self.space.entities.slot_count()];
+        for (searcher, number) in searchers.iter().zip(1..) {
+            searcher_of[usize::from(searcher.entity.id.slot)] = number;
+        }
+        let searcher_of =
+            |slot: u16| searchers.get(usize::from(searcher_of[usize::from(slot)]).checked_sub(1)?);
         let shares = context.threads.in_shares(searchers.len(), MIN_SHARE, |range| {
             let mut context = context.share();
             // The pairs of all shares are appended to the list of the first share, so that list
             // gets room for all pairs.
             let bodies = if range.start == 0 { searchers.len() } else { range.len() };
             let mut finder = Finder::new(self, &mut context, bodies);
-            work(&mut finder, range);
+            searchers[range].iter().for_each(|own| finder.meet_all(own, searcher_of));
             let (pairs, overlapping) = finder.into_found();
             (pairs, overlapping, context)
         });
@@ -146,56 +108,59 @@ impl<'a> Search<'a> {
 }
 
 impl<'a> Finder<'a, '_> {
-    /// Adds the pairs of a body with everything around it. `later` contains the bodies that also
-    /// search for contacts and come after it.
-    fn meet_all(
+    /// Adds the pairs of a body with everything around it. `searcher_of` gives the body in a slot, if
+    /// it also searches for contacts.
+    fn meet_all<'s>(
         &mut self,
-        neighbourhood: &Neighbourhood,
         own: &Searcher<'a>,
-        later: impl Iterator<Item = &'a Searcher<'a>>,
-        lists: &mut Lists<'a>,
-    ) {
+        searcher_of: impl Fn(u16) -> Option<&'s Searcher<'a>>,
+    ) where
+        'a: 's,
+    {
         self.meet_solids(own);
         let mut watch = self.context.watch();
-        let Lists { near, partners } = lists;
-        let around = own.bounds.inflated(SPECULATIVE_DISTANCE + own.reach);
-        neighbourhood.bodies.within(&around, self.search.space.entities, near);
-        partners.clear();
-        partners.extend(near.iter().map(|&slot| (slot, None)));
-        // If both bodies search for contacts, the pair is tested once, under the lower slot.
-        partners.extend(later.map(|other| (other.entity.id.slot, Some(other))));
-        partners.sort_unstable_by_key(|&(slot, _)| slot);
+        let (entities, slot) = (self.search.space.entities, own.entity.id.slot);
+        let neighbours = entities.neighbours(slot);
         if self.context.stages.contains(Stage::Grid) {
-            let others = neighbourhood.entity_count - 1;
-            let spared = others.saturating_sub(partners.len() as u64);
+            let others = entities.placed_count() as u64 - 1;
+            let spared = others - neighbours.len() as u64;
             self.context.note_many(Stage::Grid, others, spared, &mut watch);
         }
-        for &(slot, other) in partners.iter() {
-            match other {
-                Some(other) => self.meet_awake(own, other),
-                None => self.meet_standing(own, slot),
+        for &other in neighbours.iter() {
+            match searcher_of(other) {
+                None => self.meet_standing(own, other),
+                // If both bodies search for contacts, the pair is tested once, under the lower slot.
+                Some(other) if other.entity.id.slot > slot => self.meet_awake(own, other),
+                Some(_) => {}
             }
         }
     }
 }
 
-/// Lists that are refilled for each body.
-#[derive(Default)]
-struct Lists<'a> {
-    /// Slots of nearby bodies that do not search for contacts.
-    near: Vec<u16>,
-    /// All nearby bodies in order of slot. A body that searches for contacts is given as a
-    /// searcher.
-    partners: Vec<(u16, Option<&'a Searcher<'a>>)>,
+/// Updates what the bodies that `choose` accepts know of their surroundings, which [`find`] reads:
+/// their neighbours, and the solids around them if the guard moves them.
+pub(crate) fn look_around(
+    (map, shapes): (&obsp::Map, &Shapes),
+    entities: &mut Entities,
+    choose: impl Fn(&Entity) -> bool,
+    seconds: f64,
+) {
+    for slot in 0..entities.slot_count() as u16 {
+        let Some(entity) = entities.get_mut(slot).filter(|entity| choose(entity)) else { continue };
+        let Some(placement) = entity.placement() else { continue };
+        let reach = reach_of(entity, &shapes[entity.shape], seconds);
+        let (bounds, way) = (placement.bounds().inflated(reach), entity.velocity * seconds);
+        if entity.mobility().is_guarded() {
+            let around = bounds.inflated(SPECULATIVE_DISTANCE);
+            entity.record.near_solids.look_around(map, &around);
+        }
+        entities.hold(slot, &bounds, way);
+    }
 }
 
-/// Updates each awake prop's list of the solids around it, which [`find`] reads.
-pub(crate) fn look_around(map: &obsp::Map, shapes: &Shapes, entities: &mut Entities, seconds: f64) {
-    for entity in entities.iter_mut().filter(|entity| entity.mobility().is_guarded()) {
-        let reach = SPECULATIVE_DISTANCE + reach_of(entity, &shapes[entity.shape], seconds);
-        let Some(around) = entity.placement().map(|p| p.bounds().inflated(reach)) else { continue };
-        entity.record.near_solids.look_around(map, &around);
-    }
+/// Whether a body may move within the tick.
+pub(crate) fn may_move(entity: &Entity) -> bool {
+    !entity.mobility().stands_still()
 }
 
 #[cfg(test)]
@@ -235,14 +200,14 @@ mod tests {
                 entity.sleep.asleep = random.below(4) > 0;
                 entity.velocity = DVec3::X * random.between(-60.0, 60.0);
             }
-            look_around(&map, &shapes, &mut entities, context.seconds);
+            look_around((&map, &shapes), &mut entities, may_move, context.seconds);
             let space = Space { map: &map, shapes: &shapes, entities: &entities };
             let before = find(&space, &[], &mut context).pairs;
             for entity in entities.iter_mut() {
                 entity.record.searched_as = entity.search_state();
                 entity.sleep.asleep &= random.below(2) > 0;
             }
-            look_around(&map, &shapes, &mut entities, context.seconds);
+            look_around((&map, &shapes), &mut entities, may_move, context.seconds);
             let woken = entities.iter().filter(|entity| entity.has_woken()).count();
             assert!(woken > 0, "seed {seed}: no body has woken");
             let space = Space { map: &map, shapes: &shapes, entities: &entities };

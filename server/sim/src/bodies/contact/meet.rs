@@ -16,7 +16,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
 use crate::bodies::roles::Drive;
-use crate::collision::cascade::{Body, Candidates, LastPlane, Verdict, filter_before_parts};
+use crate::collision::cascade::{Body, Candidates, LastPlane, Verdict, filter};
 use crate::collision::distances::{REST_GAP, ROUNDING};
 use crate::collision::oriented_box::OrientedBox;
 use crate::collision::separation::{
@@ -57,10 +57,9 @@ pub(super) struct Searcher<'a> {
 }
 
 impl Searcher<'_> {
-    /// Whether the two bodies may meet, and their boxes come within reach of each other.
-    pub(super) fn may_meet(&self, other: &Self) -> bool {
-        let reach = SPECULATIVE_DISTANCE + self.reach + other.reach;
-        self.entity.may_meet(other.entity) && self.bounds.inflated(reach).overlaps(&other.bounds)
+    /// How near another body, which may move by `theirs` units, must be to become a pair.
+    fn reach_with(&self, theirs: f64) -> f64 {
+        SPECULATIVE_DISTANCE + self.reach + theirs
     }
 }
 
@@ -186,19 +185,23 @@ impl<'a, 'c> Finder<'a, 'c> {
 
     /// Adds the pairs of two bodies that search for contacts. `own` has the lower slot.
     pub(super) fn meet_awake(&mut self, own: &Searcher<'a>, other: &Searcher<'a>) {
+        let reach = own.reach_with(other.reach);
+        if !own.bounds.inflated(reach).overlaps(&other.bounds) || !own.entity.may_meet(other.entity)
+        {
+            return;
+        }
         let blocker = Blocker::Entity(other.entity.id.slot);
         if own.unchanged && other.unchanged {
             self.keep(self.search.before.known(own.entity.id.slot, blocker).pairs());
         } else {
-            self.meet(own, blocker, &other.body, SPECULATIVE_DISTANCE + own.reach + other.reach);
+            self.meet(own, blocker, &other.body, reach);
         }
     }
 
     /// Adds the pairs of a body and the entity in `slot`, which does not search for contacts.
     pub(super) fn meet_standing(&mut self, own: &Searcher<'a>, slot: u16) {
-        let (search, blocker) = (self.search, Blocker::Entity(slot));
-        let partner = search.space.entities.get(slot);
-        let Some(partner) = partner.filter(|other| own.entity.may_meet(other)) else { return };
+        let search = self.search;
+        let Some(partner) = search.space.entities.get(slot) else { return };
         // A pair of two awake bodies is listed under the lower slot.
         if partner.mobility().is_guarded()
             && let Some(partner) = search.searcher(partner)
@@ -209,16 +212,18 @@ impl<'a, 'c> Finder<'a, 'c> {
             }
             return;
         }
-        if own.unchanged && search.is_unchanged(partner) {
-            self.keep(search.before.known(own.entity.id.slot, blocker).pairs());
+        let Some(placement) = partner.placement() else { return };
+        let reach = own.reach_with(search.reach_of(partner));
+        if !placement.bounds().overlaps(&own.bounds.inflated(reach))
+            || !own.entity.may_meet(partner)
+        {
             return;
         }
-        let Some(placement) = partner.placement() else { return };
-        let reach = SPECULATIVE_DISTANCE + own.reach + search.reach_of(partner);
-        if placement.bounds().overlaps(&own.bounds.inflated(reach))
-            && let Some(body) = search.space.standing(partner)
-        {
-            self.meet(own, blocker, &body, reach);
+        let blocker = Blocker::Entity(slot);
+        if own.unchanged && search.is_unchanged(partner) {
+            self.keep(search.before.known(own.entity.id.slot, blocker).pairs());
+        } else {
+            self.meet(own, blocker, &search.space.body_at(placement), reach);
         }
     }
 
@@ -272,7 +277,7 @@ impl<'a, 'c> Finder<'a, 'c> {
         let open = if known.whole().is_some() {
             Candidates::ALL
         } else {
-            match filter_before_parts(&own.body, obstacle, reach, self.context) {
+            match filter(&own.body, obstacle, reach, None, self.context) {
                 Verdict::Open(open) => open,
                 Verdict::Apart => return,
             }

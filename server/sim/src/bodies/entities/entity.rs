@@ -12,7 +12,6 @@ use crate::bodies::mobility::{Mobility, Pace};
 use crate::bodies::near_solids::NearSolids;
 use crate::bodies::roles::{Hovertank, Missile, MissileMotion, PlayerBody, Role, Walker};
 use crate::bodies::swing::Swing;
-use crate::collision::grid::CellRange;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::counters::AwakeReason;
@@ -42,10 +41,9 @@ pub(crate) struct Entity {
     pub(crate) pocket: Option<Aabb>,
     /// What the entity is while it has no placement.
     pub(crate) outside: Outside,
-    /// The placement, and the cells of the grid that the body covers. Not saved, because only the
-    /// guard makes a placement.
+    /// The placement. Not saved, because only the guard makes a placement.
     #[serde(skip)]
-    pub(super) placed: Option<(Placement, CellRange)>,
+    pub(super) placed: Option<Placement>,
 }
 
 /// What an entity without a placement is. To the guard, the solver and the grid it does not exist.
@@ -167,7 +165,7 @@ impl Entity {
 
     /// The entity's place in the world; `None` in limbo.
     pub(crate) fn placement(&self) -> Option<&Placement> {
-        self.placed.as_ref().map(|(placement, _)| placement)
+        self.placed.as_ref()
     }
 
     /// The traits of the entity.
@@ -326,6 +324,13 @@ impl Entity {
             _ if self.is_ball() => Mobility::Ball,
             _ => Mobility::Dynamic,
         }
+    }
+
+    /// The reason why the body is awake; `None` if it is not.
+    pub(crate) fn awake_because(&self) -> Option<AwakeReason> {
+        let missile = self.is_ball().then_some(AwakeReason::IsMissile);
+        let awake = self.mobility().has_velocity();
+        awake.then(|| missile.unwrap_or(self.sleep.awake_because))
     }
 
     /// Makes a body that stands still move in this tick. A kinematic body is not changed, because

@@ -186,7 +186,7 @@ impl Space<'_> {
     /// proposals are of placed props, in ascending order of slot. `planes` gives the plane that
     /// last divided a body from a blocker. `neighbours` are the pairs that the search for contacts
     /// found, with their known planes. A body that stays within its free distance of the place
-    /// where the search found it meets only its neighbours.
+    /// where the search found it meets only its neighbours. [`hold`](super::hold) comes before.
     pub(crate) fn advance<P: LastPlane + Send + Sync>(
         &self,
         proposals: &[Proposal],

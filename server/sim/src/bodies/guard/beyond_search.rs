@@ -4,16 +4,20 @@
 //! The search left out pairs farther apart than the sum of both free distances. A body may have
 //! used up its free distance in an earlier round of this tick, and stand in this round. Other
 //! bodies may then meet it, even if these bodies hardly move.
+//!
+//! Such bodies are looked for among the neighbours of a body. So [`hold`] comes before the motion.
 
+use glam::DVec3;
 use obsp::geometry::Aabb;
 
 use super::Space;
-use super::advance::{MovingBody, MovingPair, PairTest, SinceSearch};
+use super::advance::{MovingBody, MovingPair, PairTest, Proposal, SinceSearch};
 use crate::bodies::blocker::Blocker;
-use crate::bodies::entities::Entity;
-use crate::bodies::nearby::Nearby;
+use crate::bodies::entities::{CLEARANCE, Entities, Entity};
 use crate::collision::cascade::{Body, LastPlane, Reversed};
 use crate::collision::distances::MARGIN;
+use crate::collision::pose::Motion;
+use crate::collision::shape::Shapes;
 use crate::collision::time_of_impact::TimeOfImpact;
 use crate::context::StepContext;
 use crate::threads::joined;
@@ -27,6 +31,22 @@ const MIN_BODIES: usize = 32;
 /// Minimum number of bodies of a thread's share, when the bodies beyond the reach of the search are
 /// divided among threads.
 const MIN_BEYOND: usize = 16;
+
+// Two bodies whose speedboxes are within the margin of each other are neighbours.
+const _: () = assert!(CLEARANCE >= MARGIN);
+
+/// Makes sure that each body which these `proposals` move is a neighbour of all that it may meet.
+pub(crate) fn hold(shapes: &Shapes, entities: &mut Entities, proposals: &[Proposal]) {
+    for &Proposal { slot, target, .. } in proposals {
+        let Some(placement) = entities.get(slot).and_then(Entity::placement) else { continue };
+        let (shape, start) = (&shapes[placement.shape()], *placement.pose());
+        let way = Motion::new(start, target).travel(shape.radius);
+        if !entities.holds(slot, &placement.bounds().inflated(way)) {
+            let speedbox = Body::moving(shape, start, target).speedbox();
+            entities.hold(slot, &speedbox, DVec3::ZERO);
+        }
+    }
+}
 
 /// Whether two bodies that are not a pair of the search may have come near each other. The
 /// arguments say how far each has moved beyond its free distance ([`Entity::excess_travel`]).
@@ -98,14 +118,12 @@ impl Space<'_> {
         if beyond.is_empty() {
             return Vec::new();
         }
-        let ways = movers.iter().map(|mover| (mover.slot, mover.way + MARGIN));
-        let nearby = Nearby::new(self.entities, ways, 0.0);
         let shares = context.threads.in_shares(beyond.len(), MIN_BEYOND, |range| {
-            let (mut pairs, mut near) = (Vec::new(), Vec::new());
+            let mut pairs = Vec::new();
             for &i in &beyond[range] {
                 let own = speedbox(&movers[i]);
-                nearby.within(&own, self.entities, &mut near);
-                for j in near.iter().filter_map(|&slot| mover_of(slot)).filter(|&j| j != i) {
+                let neighbours = self.entities.neighbours(movers[i].slot);
+                for j in neighbours.iter().filter_map(|&slot| mover_of(slot)) {
                     let other = &movers[j];
                     if movers[i].layers.may_meet(other.layers)
                         && exceed_reach(movers[i].excess_travel, other.excess_travel)
@@ -180,8 +198,9 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
                 let time_of_impact = self.first_impact(mover, solid, planes(slot, solid), context);
                 met.extend(time_of_impact.map(|time_of_impact| (index, solid, time_of_impact)));
             }
-            entities.near_where(&speedbox, &self.stands, near);
-            near.retain(|&other| entities.get(other).is_some_and(touches));
+            let neighbours = entities.neighbours(slot);
+            let standing = neighbours.iter().copied().filter(|&other| (self.stands)(other));
+            near.extend(standing.filter(|&other| entities.get(other).is_some_and(touches)));
         } else {
             let touching = self.left.iter().filter(|entity| touches(entity));
             near.extend(touching.map(|entity| entity.id.slot));
@@ -240,15 +259,12 @@ fn moving_pair<P: LastPlane>(
 mod tests {
     use std::sync::Arc;
 
-    use glam::DVec3;
     use obsp::model::shipped;
 
     use super::*;
-    use crate::bodies::entities::Entities;
-    use crate::bodies::guard::{Advance, Proposal, Seeker};
+    use crate::bodies::guard::{Advance, Seeker};
     use crate::bodies::roles::Role;
     use crate::collision::pose::Pose;
-    use crate::collision::shape::Shapes;
     use crate::state::ModelId;
     use crate::test_maps::{block, compiled};
 
@@ -283,12 +299,13 @@ mod tests {
 
         /// Moves bodies, given by their slots, to places along the x axis within a tick.
         fn advance(&mut self, targets: &[(u16, f64)]) -> Vec<Advance> {
-            let space = Space { map: &self.map, shapes: &self.shapes, entities: &self.entities };
             let proposal = |&(slot, x)| {
                 let target = Pose::at(DVec3::new(x, 0.0, 100.0));
                 Proposal { slot, target, seconds: self.context.seconds }
             };
             let proposals: Vec<_> = targets.iter().map(proposal).collect();
+            hold(&self.shapes, &mut self.entities, &proposals);
+            let space = Space { map: &self.map, shapes: &self.shapes, entities: &self.entities };
             space.advance(&proposals, &[], |_, _| None::<DVec3>, &mut self.context)
         }
     }

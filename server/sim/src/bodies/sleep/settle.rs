@@ -75,22 +75,24 @@ pub(crate) fn settle(
     driven: &Driven,
     seconds: f64,
 ) {
+    let awake = entities.slots_where(|entity| entity.mobility().is_guarded());
+    if awake.is_empty() {
+        return;
+    }
     let slot_count = entities.slot_count();
     let mut states = vec![State::NotAwake; slot_count];
     let (in_heap, carried) = (in_heap(pairs, slot_count), carried(entities, shapes, pairs));
     let balances = balances(entities, shapes, pairs, slot_count);
-    let mut awake = Vec::new();
-    for entity in entities.iter_mut() {
-        let slot = entity.id.slot;
+    for &slot in &awake {
+        let Some(entity) = entities.get_mut(slot) else { continue };
         states[usize::from(slot)] = match entity.mobility() {
             Mobility::Kinematic => State::Awake(AwakeReason::Moves),
             Mobility::Dynamic => {
                 let lies = [in_heap(slot), carried(slot), balances(slot)];
                 count_rest(entity, shapes, lies, seconds)
             }
-            _ => continue,
+            _ => State::NotAwake,
         };
-        awake.push(slot);
     }
     keep_awake(&mut states, entities, pairs, driven);
     let islands = roots(slot_count, pairs, |slot| states[usize::from(slot)] == State::MaySleep);

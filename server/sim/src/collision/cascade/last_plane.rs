@@ -66,6 +66,25 @@ impl LastPlane for Option<DVec3> {
     }
 }
 
+/// One plane for each pair of parts that may meet.
+impl LastPlane for &[NearParts] {
+    fn whole(self) -> Option<DVec3> {
+        None
+    }
+
+    fn between(self, ours: usize, theirs: usize) -> Option<NearParts> {
+        self.iter().find(|near| near.parts == [ours, theirs]).copied()
+    }
+
+    fn gap(self) -> f64 {
+        self.iter().map(|near| near.gap).fold(f64::INFINITY, f64::min)
+    }
+
+    fn near_parts(self, index: usize) -> Option<NearParts> {
+        self.get(index).copied()
+    }
+}
+
 /// The planes of `P` with the two bodies exchanged.
 #[derive(Clone, Copy)]
 pub(crate) struct Reversed<P>(pub(crate) P);

@@ -6,19 +6,21 @@ use std::time::{Duration, Instant};
 
 use metrics::{Gauge, gauge};
 
+use crate::common::labelled;
 use crate::matches::telemetry::catalogue;
 
-/// The state of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConnectionState {
-    /// The handshake or the hello is under way.
-    Opening,
-    /// The client is a player.
-    Playing,
-    /// The client is a spectator.
-    Watching,
-    /// The server says goodbye.
-    Closing,
+labelled! {
+    /// The state of a connection.
+    pub(crate) enum ConnectionState {
+        /// The handshake or the hello is under way.
+        Opening = "opening",
+        /// The client is a player.
+        Playing = "playing",
+        /// The client is a spectator.
+        Watching = "watching",
+        /// The server says goodbye.
+        Closing = "closing",
+    }
 }
 
 /// How many connections there are in each state.
@@ -35,19 +37,6 @@ pub(crate) struct Connected {
     state: ConnectionState,
     number: u64,
     since: Instant,
-}
-
-impl ConnectionState {
-    const ALL: [Self; 4] = [Self::Opening, Self::Playing, Self::Watching, Self::Closing];
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::Opening => "opening",
-            Self::Playing => "playing",
-            Self::Watching => "watching",
-            Self::Closing => "closing",
-        }
-    }
 }
 
 impl Connections {

@@ -3,6 +3,7 @@ use std::time::{Duration, Instant};
 
 use metrics::{Histogram, histogram};
 
+use crate::common::labelled;
 use crate::matches::telemetry::catalogue;
 
 /// The time to send one tick to all clients. Every connection adds the times that it takes. When
@@ -11,35 +12,23 @@ pub(crate) struct RoundMetrics {
     parts: [RoundPart; Part::ALL.len()],
 }
 
-/// A part of the work of sending a tick to clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// Rounding the state to integers, once for all.
-    Quantise,
-    /// Choosing the entities that each client is sent.
-    Interest,
-    /// Encoding the snapshots.
-    Encode,
-    /// Handing the snapshots to QUIC.
-    Send,
+labelled! {
+    /// A part of the work of sending a tick to clients.
+    pub(crate) enum Part {
+        /// Rounding the state to integers, once for all.
+        Quantise = "quantise",
+        /// Choosing the entities that each client is sent.
+        Interest = "interest",
+        /// Encoding the snapshots.
+        Encode = "encode",
+        /// Handing the snapshots to QUIC.
+        Send = "send",
+    }
 }
 
 struct RoundPart {
     nanoseconds: AtomicU64,
     duration: Histogram,
-}
-
-impl Part {
-    const ALL: [Self; 4] = [Self::Quantise, Self::Interest, Self::Encode, Self::Send];
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::Quantise => "quantise",
-            Self::Interest => "interest",
-            Self::Encode => "encode",
-            Self::Send => "send",
-        }
-    }
 }
 
 impl RoundMetrics {

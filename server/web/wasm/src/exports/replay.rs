@@ -4,7 +4,6 @@
 use obsp_game::AnyGame;
 
 use super::with;
-use crate::Page;
 
 /// Exports `open_recording`, which opens recordings of a game. The feature `replay` of this crate
 /// exports all other functions. Together they are a module with which the page replays the game.
@@ -31,80 +30,46 @@ pub fn open(game: &dyn AnyGame) -> bool {
     with(|page| page.open_recording(game))
 }
 
-/// Sets up the recorded match on the map that is the input. Returns false, with the reason as
-/// output, if that fails.
-#[unsafe(no_mangle)]
-pub extern "C" fn open_map() -> bool {
-    with(Page::open_map)
-}
+exports! {
+    /// Sets up the recorded match on the map that is the input. Returns false, with the reason as
+    /// output, if that fails.
+    fn open_map() -> bool;
 
-/// Verifies the next `ticks` ticks, and outputs the progress as JSON.
-#[unsafe(no_mangle)]
-pub extern "C" fn verify(ticks: u32) {
-    with(|page| page.verify(ticks));
-}
+    /// Verifies the next `ticks` ticks, and outputs the progress as JSON.
+    fn verify(ticks: u32);
 
-/// Goes to a tick, or to the nearest one of the recording, and outputs its state as numbers.
-/// Returns the tick.
-#[unsafe(no_mangle)]
-pub extern "C" fn show(tick: u32) -> u32 {
-    with(|page| page.show(tick))
-}
+    /// Goes to a tick, or to the nearest one of the recording, and outputs its state as numbers.
+    /// Returns the tick.
+    fn show(tick: u32) -> u32;
 
-/// Outputs the events of the tick that is shown, as JSON.
-#[unsafe(no_mangle)]
-pub extern "C" fn events() {
-    with(Page::events);
-}
+    /// Outputs the events of the tick that is shown, as JSON.
+    fn events();
 
-/// Outputs the contact points of awake props in the tick that is shown, as JSON.
-#[unsafe(no_mangle)]
-pub extern "C" fn contacts() {
-    with(Page::contacts);
-}
+    /// Outputs the contact points of awake props in the tick that is shown, as JSON.
+    fn contacts();
 
-/// Outputs the work of the cascade in the tick that is shown, as JSON.
-#[unsafe(no_mangle)]
-pub extern "C" fn cascade() {
-    with(Page::cascade);
-}
+    /// Outputs the work of the cascade in the tick that is shown, as JSON.
+    fn cascade();
 
-/// Outputs a cut through the onion at a height, as JSON.
-#[unsafe(no_mangle)]
-pub extern "C" fn cut(height: f64) {
-    with(|page| page.cut(height));
-}
+    /// Outputs a cut through the onion at a height, as JSON.
+    fn cut(height: f64);
 
-/// Outputs why the entity in a slot moves or rests after a tick, as JSON.
-#[unsafe(no_mangle)]
-pub extern "C" fn why(slot: u32, tick: u32) {
-    with(|page| page.why(slot, tick));
-}
+    /// Outputs why the entity in a slot moves or rests after a tick, as JSON.
+    fn why(slot: u32, tick: u32);
 
-/// Searches for the tick in which the entity in a slot last moved before a tick, one keyframe at a
-/// call. Returns true once the search has ended; the output then is that tick, as JSON.
-#[unsafe(no_mangle)]
-pub extern "C" fn last_moved(slot: u32, tick: u32) -> bool {
-    with(|page| page.last_moved(slot, tick))
-}
+    /// Searches for the tick in which the entity in a slot last moved before a tick, one keyframe at a
+    /// call. Returns true once the search has ended; the output then is that tick, as JSON.
+    fn last_moved(slot: u32, tick: u32) -> bool;
 
-/// Begins a branch after a tick, in which the entity in `slot` is changed. `change` is 0 for
-/// nothing, 1 for removed, 2 for stands still, 3 for holds fire and 4 for jumps; it lasts `ticks`
-/// ticks. Returns false, with the reason as output, if there can be no such branch.
-#[unsafe(no_mangle)]
-pub extern "C" fn branch(slot: u32, change: u32, ticks: u32, tick: u32) -> bool {
-    with(|page| page.branch(slot, change, ticks, tick))
-}
+    /// Begins a branch after a tick, in which the entity in `slot` is changed. `change` is 0 for
+    /// nothing, 1 for removed, 2 for stands still, 3 for holds fire and 4 for jumps; it lasts `ticks`
+    /// ticks. Returns false, with the reason as output, if there can be no such branch.
+    fn branch(slot: u32, change: u32, ticks: u32, tick: u32) -> bool;
 
-/// Goes to a tick of the branch, and outputs its state as numbers. Returns false if the branch does
-/// not have the tick.
-#[unsafe(no_mangle)]
-pub extern "C" fn show_branch(tick: u32) -> bool {
-    with(|page| page.show_branch(tick))
-}
+    /// Goes to a tick of the branch, and outputs its state as numbers. Returns false if the branch does
+    /// not have the tick.
+    fn show_branch(tick: u32) -> bool;
 
-/// Ends the branch.
-#[unsafe(no_mangle)]
-pub extern "C" fn end_branch() {
-    with(Page::end_branch);
+    /// Ends the branch.
+    fn end_branch();
 }

@@ -4,9 +4,9 @@ use glam::DQuat;
 use obsp::model::shipped;
 
 use super::*;
-use crate::bodies::contact::{PairIndex, find, look_around};
+use crate::bodies::contact::{PairIndex, find, look_around, may_move};
 use crate::bodies::entities::Entities;
-use crate::bodies::guard::Seeker;
+use crate::bodies::guard::{Seeker, hold};
 use crate::bodies::roles::Role;
 use crate::collision::cascade::NearParts;
 use crate::collision::shape::Shapes;
@@ -68,7 +68,7 @@ fn bodies_that_the_search_left_out_stop_nothing() {
             let entity = entities.find_mut(id).unwrap();
             (entity.velocity, entity.angular) = (vector(400.0), vector(4.0));
         }
-        look_around(&map, &shapes, &mut entities, context.seconds);
+        look_around((&map, &shapes), &mut entities, may_move, context.seconds);
         let space = Space { map: &map, shapes: &shapes, entities: &entities };
         let found = find(&space, &[], &mut context);
         for &(slot, free_distance) in &found.free_distances {
@@ -91,6 +91,7 @@ fn bodies_that_the_search_left_out_stop_nothing() {
             Proposal { slot: entity.id.slot, target, seconds }
         };
         let proposals: Vec<_> = entities.iter().map(proposal).collect();
+        hold(&shapes, &mut entities, &proposals);
         let space = Space { map: &map, shapes: &shapes, entities: &entities };
         let planes = |slot, other: Blocker| {
             let place = |slot| entities.get(slot).unwrap().placement().unwrap().pose().position;

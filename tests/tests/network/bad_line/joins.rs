@@ -11,8 +11,9 @@ use tests::badline::{Conditions, Line};
 use tests::harness::{setting, undisturbed};
 use tokio::task::JoinSet;
 
-use crate::player::run_in_circles;
-use crate::{PLACES, PROMPT, proxy, start};
+use super::player::run_in_circles;
+use super::{PROMPT, proxy, start};
+use crate::PLACES;
 
 /// The conditions of a join.
 #[derive(Clone, Copy, Debug)]

@@ -14,8 +14,8 @@ use tests::harness::pages::{get, metric};
 use tests::harness::{Administrators, ServerProcess};
 use tokio::time::{sleep, timeout};
 
-use crate::player::join;
-use crate::{proxy, start};
+use super::player::join;
+use super::{proxy, start};
 
 /// Time for which the server keeps the bodies of players who are away.
 const REJOIN: &str = "15s";

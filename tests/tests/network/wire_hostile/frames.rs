@@ -69,7 +69,7 @@ fn flood(server: SocketAddr, packet: impl Fn(u64) -> Vec<u8>) -> Flooded {
 /// Floods a server while an honest player plays. Asserts that the flooder is thrown out for it and
 /// that the player notices nothing.
 async fn costs_only_its_sender(name: &str, packet: impl Fn(u64) -> Vec<u8> + Send + 'static) {
-    let _place = PLACES.acquire().await;
+    let _place = PLACES.acquire_many(HOSTILE).await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let server = running.udp();
@@ -133,7 +133,7 @@ async fn a_flood_of_small_frames_of_each_kind_costs_only_its_sender() {
 
 #[tokio::test]
 async fn ids_beyond_the_limit_end_the_connection() {
-    let _place = PLACES.acquire().await;
+    let _place = PLACES.acquire_many(HOSTILE).await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let flooded = flood(running.udp(), |number| new_connection_id(number, 0));
@@ -168,7 +168,7 @@ fn flood_from(forged: &UdpSocket, server: SocketAddr, moves: bool, is_over: &Ato
 /// QUIC answers a challenge at the address that it came from, with a datagram of 1200 bytes. A
 /// client that forges the address of a stranger makes the server send that stranger bytes.
 async fn a_stranger_is_sent_little(moves: bool) {
-    let _place = PLACES.acquire().await;
+    let _place = PLACES.acquire_many(HOSTILE).await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let server = running.udp();

@@ -20,7 +20,7 @@ fn poor_line(server: SocketAddr, seed: u64) -> Proxy {
         loss: 0.05,
         ..Conditions::default()
     };
-    crate::proxy(server, Line::both(conditions), seed)
+    super::proxy(server, Line::both(conditions), seed)
 }
 
 fn serve(max_players: u16) -> Server {
@@ -99,7 +99,7 @@ async fn a_map_that_waits_for_a_narrow_line_costs_it_nothing() {
     let running = serve(1);
     let down = Conditions { bandwidth: Some(192.0), ..Conditions::default() };
     let line = Line { up: Conditions::default(), down };
-    let proxy = crate::proxy(running.local_addr(), line, 4);
+    let proxy = super::proxy(running.local_addr(), line, 4);
     let connector = Connector::new(proxy.address(), Trust::Loopback).unwrap();
     let connector = connector.with_maps(Arc::new(MapStore::new(Vec::new())));
     let name = PlayerName::new("patient").unwrap();
@@ -120,7 +120,7 @@ async fn a_map_that_waits_for_a_narrow_line_costs_it_nothing() {
 async fn a_line_that_carries_less_than_quic_needs_is_told() {
     let running = serve(1);
     let conditions = Conditions { mtu: Some(1100), ..Conditions::default() };
-    let proxy = crate::proxy(running.local_addr(), Line::both(conditions), 3);
+    let proxy = super::proxy(running.local_addr(), Line::both(conditions), 3);
     let connector = Connector::new(proxy.address(), Trust::Loopback).unwrap();
     let name = PlayerName::new("narrow").unwrap();
     let error = connector.join(&name, MapHash::ANY).await.unwrap_err().to_string();

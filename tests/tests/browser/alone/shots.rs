@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use server::Options;
+use tests::harness::pages::metric;
 
 use crate::chromium::{Chromium, alone, installed};
 use crate::plays::page;
@@ -16,17 +17,23 @@ const NEAR: f64 = 4.0;
 
 /// Shoots `SHOTS` times, at moments that have nothing to do with frames or ticks. Notes for each shot how
 /// many frames were drawn from the click on until one showed it, and the milliseconds until that frame
-/// was drawn; and each shot that is shown at any time.
+/// was drawn; each shot that is shown at any time, and
+/// the ticks of those that the session confirms.
 const SHOOT: &str = "
     (async () => {
         const { play, layers } = arena;
         const sleep = (time) => new Promise((next) => setTimeout(next, time));
-        const found = { shots: [], shown: [], sounds: 0 };
+        const found = { shots: [], shown: [], confirmed: [], sounds: 0 };
         const [draw, seen, sound] = [arena.frame.bind(arena), layers.effects.seen, play.sound.play.bind(play.sound)];
+        const { fired } = layers.effects;
         let clicked = null;
         layers.effects.seen = (effect) => {
             if (effect.what === 'ray' && effect.player === play.slot) found.shown.push({ tick: effect.tick, to: effect.to });
             seen(effect);
+        };
+        layers.effects.fired = (tick) => {
+            found.confirmed.push(tick);
+            fired(tick);
         };
         play.sound.play = (name, at) => {
             if (name === 'ray') found.sounds++;
@@ -84,13 +91,21 @@ fn a_shot_is_drawn_and_heard_in_the_frame_after_the_click() {
         assert_eq!(shot["heard"], true, "{shot}");
     }
     assert_eq!(found["polled"], 0, "the session brings effects, so the page asks no path for them");
-    // Each shot is shown once, and the server confirms all of them.
+    // Each shot is shown once, and none is open: the server confirms all that it took.
     assert_eq!((list("shown").len(), &found["open"]), (SHOTS, &Value::from(0)));
     let told: Vec<Value> = serde_json::from_str(&page(&running, "/effects/0")).unwrap();
     let rays: Vec<&Value> = told.iter().filter(|effect| effect["what"] == "ray").collect();
-    assert!(rays.len() <= SHOTS, "{} rays", rays.len());
-    // The beam ends where the server's ray does, in the same tick. On a busy machine, the thread of
-    // the pages may miss the effects of a tick.
+    let ticks: Vec<&Value> = rays.iter().map(|ray| &ray["tick"]).collect();
+    assert_eq!(ticks, Vec::from_iter(&list("confirmed")), "the session and the path tell the same");
+    // On a busy machine commands come late. The server leaves out such a shot, or takes it later.
+    let late =
+        metric(&page(&running, "/metrics"), "game_commands_total{outcome=\"late\"}") as usize;
+    assert!(
+        SHOTS - rays.len() <= late,
+        "the server took {} of {SHOTS} shots, and {late} commands were late",
+        rays.len()
+    );
+    // The beam ends where the server's ray does, in the same tick.
     let mut equal = 0;
     for shown in &list("shown") {
         let ray = rays.iter().find(|ray| shown["tick"] == ray["tick"]);
@@ -104,9 +119,12 @@ fn a_shot_is_drawn_and_heard_in_the_frame_after_the_click() {
             println!("{apart:?} units apart: {shown} for {ray:?}");
         }
     }
-    println!("{equal} end where the server's do, in its tick");
+    println!("{equal} end where the server's do, in its tick; {late} commands were late");
     // A shot that the server took a tick late began elsewhere.
-    assert!(equal * 10 >= SHOTS * 9, "only {equal} of {SHOTS} beams are the server's");
+    assert!(
+        SHOTS - equal <= SHOTS / 10 + late,
+        "only {equal} of {SHOTS} beams are the server's, and {late} commands were late"
+    );
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:?}");
     ends(running);

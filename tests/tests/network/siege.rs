@@ -4,7 +4,6 @@
 //!
 //! Attackers come from 127.0.0.2 and its neighbours, to which the limits of any address apply.
 //! Honest players come from 127.0.0.1, to which no limit of players applies.
-#![cfg(target_os = "linux")]
 
 mod attacker;
 mod health;

@@ -7,8 +7,9 @@ use tests::harness::{ServerProcess, undisturbed};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, sleep_until};
 
-use crate::player::{Seen, join, run_in_circles};
-use crate::{PLACES, PROMPT, start};
+use super::player::{Seen, join, run_in_circles};
+use super::{PROMPT, start};
+use crate::PLACES;
 
 const PLAYERS: usize = 4;
 
@@ -34,11 +35,12 @@ const WAY: f32 = 16.0;
 #[tokio::test]
 async fn after_a_stall_every_player_plays_on() {
     let _place = PLACES.acquire().await;
-    let mut failures = Vec::new();
-    for milliseconds in [500, 1300, 3000, 10_000] {
-        let stall = Duration::from_millis(milliseconds);
-        failures.extend(undisturbed(PROMPT, async || play_through(stall).await).await);
-    }
+    let scenario = async || {
+        let stalls = [500, 1300, 3000, 10_000].map(Duration::from_millis);
+        let stalls: JoinSet<_> = stalls.into_iter().map(play_through).collect();
+        stalls.join_all().await.into_iter().flatten().collect()
+    };
+    let failures = undisturbed(PROMPT, scenario).await;
     assert!(failures.is_empty(), "{failures:#?}");
 }
 

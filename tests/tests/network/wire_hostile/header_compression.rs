@@ -83,7 +83,7 @@ fn insertion() -> Vec<u8> {
 
 #[tokio::test]
 async fn instructions_for_a_dynamic_table_are_not_taken_without_end() {
-    let _place = PLACES.acquire().await;
+    let _place = PLACES.acquire_many(HOSTILE).await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let mut browsers = Vec::new();
@@ -111,7 +111,7 @@ async fn instructions_for_a_dynamic_table_are_not_taken_without_end() {
 
 #[tokio::test]
 async fn fields_that_refer_to_a_dynamic_table_are_refused_at_once() {
-    let _place = PLACES.acquire().await;
+    let _place = PLACES.acquire_many(HOSTILE).await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     // The section begins with the number of insertions that it needs, and a base.
@@ -138,7 +138,7 @@ async fn fields_that_refer_to_a_dynamic_table_are_refused_at_once() {
 
 #[tokio::test]
 async fn small_sections_that_stand_for_large_ones_cost_little() {
-    let _place = PLACES.acquire().await;
+    let _place = PLACES.acquire_many(HOSTILE).await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
     // The longest field of the static table, number 85, in two bytes; and a name whose value has a

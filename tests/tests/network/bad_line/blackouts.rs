@@ -8,8 +8,9 @@ use tests::harness::undisturbed;
 use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 
-use crate::player::{Seen, join, run_in_circles};
-use crate::{PLACES, PROMPT, proxy, start};
+use super::player::{Seen, join, run_in_circles};
+use super::{PROMPT, proxy, start};
+use crate::PLACES;
 
 /// Players on each line.
 const PLAYERS: usize = 3;

@@ -1,8 +1,7 @@
 //! Real servers and real clients over bad lines. The tests limit how much a faulty UDP proxy, a
 //! server that stands still, and a killed server may disturb players.
 //!
-//! Scenarios of one kind run side by side, because they mostly wait. Few of those that measure time
-//! run at once.
+//! Scenarios of one kind run side by side, because they mostly wait.
 
 mod blackouts;
 mod comebacks;
@@ -17,12 +16,8 @@ use std::time::Duration;
 
 use tests::badline::{Line, Proxy, Setup};
 use tests::harness::{ServerProcess, own_map};
-use tokio::sync::Semaphore;
 
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-
-/// Places for the scenarios that measure time. They mostly wait, so a second one hardly disturbs.
-static PLACES: Semaphore = Semaphore::const_new(2);
 
 /// Longest time for which the machine may let threads wait while time is measured.
 const PROMPT: Duration = Duration::from_millis(20);

@@ -1,0 +1,33 @@
+//! What all checked texts of the control stream have in common: names, chat lines, means of death.
+
+/// Implements for a structure of a `String` how its text is read, shown and decoded. `checked` makes
+/// the structure of a text that came on the wire, if it is valid. Otherwise `fault` is the error.
+macro_rules! checked_text {
+    ($type:ident, $checked:expr, $fault:literal) => {
+        impl $type {
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+
+        impl<Context> bincode::Decode<Context> for $type {
+            fn decode<D: bincode::de::Decoder<Context = Context>>(
+                decoder: &mut D,
+            ) -> Result<Self, bincode::error::DecodeError> {
+                let checked: fn(String) -> Option<Self> = $checked;
+                let text: String = bincode::Decode::decode(decoder)?;
+                checked(text).ok_or(bincode::error::DecodeError::Other($fault))
+            }
+        }
+
+        bincode::impl_borrow_decode!($type);
+    };
+}
+pub(super) use checked_text;
