@@ -254,9 +254,10 @@ fn carrier(entity: Option<&Entity>, shapes: &Shapes) -> Carrier {
     let placed = entity.and_then(|entity| Some((entity, entity.placement()?)));
     let of = |(entity, placement): (&Entity, &Placement)| Carrier {
         height: placement.pose().position.z,
+        velocity: entity.velocity,
         mass: 1.0 / entity.mass(&shapes[entity.shape]).inverse_mass,
     };
-    placed.map_or(Carrier { height: 0.0, mass: f64::INFINITY }, of)
+    placed.map_or(Carrier { height: 0.0, velocity: DVec3::ZERO, mass: f64::INFINITY }, of)
 }
 
 /// The number of sub-steps of an island at a pace. At half rate, an island gets the sub-steps of

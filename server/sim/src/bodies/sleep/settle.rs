@@ -82,13 +82,13 @@ pub(crate) fn settle(
     let slot_count = entities.slot_count();
     let mut states = vec![State::NotAwake; slot_count];
     let (in_heap, carried) = (in_heap(pairs, slot_count), carried(entities, shapes, pairs));
-    let balances = balances(entities, shapes, pairs, slot_count);
+    let balances = balances(entities, shapes, pairs, &in_heap);
     for &slot in &awake {
         let Some(entity) = entities.get_mut(slot) else { continue };
         states[usize::from(slot)] = match entity.mobility() {
             Mobility::Kinematic => State::Awake(AwakeReason::Moves),
             Mobility::Dynamic => {
-                let lies = [in_heap(slot), carried(slot), balances(slot)];
+                let lies = [in_heap(slot), carried(slot), balances.contains(&slot)];
                 count_rest(entity, shapes, lies, seconds)
             }
             _ => State::NotAwake,
@@ -183,18 +183,21 @@ fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     move |slot| among[usize::from(slot)]
 }
 
-/// Returns whether the body in a slot touches something, but does not lie on it: its weight does not
-/// act between the points at which it is touched.
+/// The slots of bodies outside of heaps that touch the world, but do not lie on it: their weight does
+/// not act between the points at which they are touched.
 fn balances(
     entities: &Entities,
     shapes: &Shapes,
     pairs: &[Pair],
-    slot_count: usize,
-) -> impl Fn(u16) -> bool + use<> {
+    in_heap: impl Fn(u16) -> bool,
+) -> Vec<u16> {
     let mut slots = Vec::new();
     let mut near: Vec<DVec2> = Vec::new();
     for pairs in pairs.chunk_by(|a, b| a.key.body == b.key.body) {
         let slot = pairs[0].key.body;
+        if in_heap(slot) {
+            continue;
+        }
         let Some(entity) =
             entities.get(slot).filter(|entity| entity.mobility() == Mobility::Dynamic)
         else {
@@ -218,8 +221,7 @@ fn balances(
             slots.push(slot);
         }
     }
-    let among = flags_by_slot(slots.into_iter(), slot_count);
-    move |slot| among[usize::from(slot)]
+    slots
 }
 
 /// Whether the origin is inside the convex hull of some points.

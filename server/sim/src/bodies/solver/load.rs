@@ -5,6 +5,8 @@
 //! proportion to the load as well. It yields a quarter as much if the sub-steps are half as long, so
 //! the number of sub-steps grows as the root of the load.
 
+use glam::DVec3;
+
 use crate::bodies::contact::Pair;
 
 /// Maximum number of sub-steps that a load adds up to, in a tick of 1/60 s. A body that carries
@@ -15,13 +17,22 @@ const MOST: f64 = 40.0;
 /// mass of the body. A stack of three equal bodies gets one more than its number of bodies gives.
 const PER_ROOT: f64 = 4.0;
 
+/// An island of more bodies is a heap. Its bodies lean on many others, and more sub-steps would cost
+/// half as much again without a heap that lies better.
+const MAX_STACK: usize = 16;
+
 /// In a contact whose normal has at least this height, the upper body lies on the lower one.
 const CARRYING_SLOPE: f64 = 0.3;
+
+/// Two bodies that move faster than this relative to each other, in units per second, hit each other:
+/// neither lies on the other.
+const LYING_SPEED: f64 = 10.0;
 
 /// A body that others may lie on.
 pub(super) struct Carrier {
     /// Height of its centre of mass, in units.
     pub(super) height: f64,
+    pub(super) velocity: DVec3,
     /// Mass in kg. Infinite if nothing moves the body.
     pub(super) mass: f64,
 }
@@ -38,7 +49,9 @@ pub(super) fn sub_steps<'a>(
     let masses = || carriers.iter().map(|carrier| carrier.mass).filter(|mass| mass.is_finite());
     let least = masses().fold(f64::INFINITY, f64::min);
     // No body of the island carries more than all others.
-    if carriers.len() < 2 || needed(masses().sum::<f64>() - least, least) <= steps {
+    if !(2..=MAX_STACK).contains(&carriers.len())
+        || needed(masses().sum::<f64>() - least, least) <= steps
+    {
         return steps;
     }
     // Upper and lower bodies, sorted so that a body comes after all that lie on it.
@@ -48,8 +61,11 @@ pub(super) fn sub_steps<'a>(
     ranks.iter().enumerate().for_each(|(rank, &carrier)| rank_of[carrier] = rank);
     let lies_on = |pair: &Pair| {
         let both = local(pair);
-        let carried = both.iter().all(|&at| carriers.get(at).is_some_and(|of| of.mass.is_finite()));
-        let lies = carried && pair.axis.z.abs() >= CARRYING_SLOPE;
+        let [Some(one), Some(two)] = both.map(|at| carriers.get(at)) else { return None };
+        let lies = one.mass.is_finite()
+            && two.mass.is_finite()
+            && pair.axis.z.abs() >= CARRYING_SLOPE
+            && one.velocity.distance(two.velocity) < LYING_SPEED;
         let [lower, upper] = if pair.axis.z > 0.0 { both } else { [both[1], both[0]] };
         lies.then(|| (rank_of[upper], lower))
     };
@@ -74,8 +90,6 @@ fn needed(load: f64, mass: f64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use glam::DVec3;
-
     use super::*;
     use crate::bodies::blocker::Blocker;
     use crate::bodies::contact::{PairKey, Points};
@@ -84,7 +98,8 @@ mod tests {
     /// The sub-steps of bodies of these masses, each higher than the one before. Of each pair of
     /// indices, the second body lies on the first.
     fn needed_by(masses: &[f64], lying: &[[u16; 2]]) -> u32 {
-        let carrier = |(at, &mass): (usize, &f64)| Carrier { height: at as f64, mass };
+        let carrier =
+            |(at, &mass): (usize, &f64)| Carrier { height: at as f64, velocity: DVec3::ZERO, mass };
         let carriers: Vec<Carrier> = masses.iter().enumerate().map(carrier).collect();
         let pair = |&[body, upper]: &[u16; 2]| {
             let key = PairKey { body, other: Blocker::Entity(upper), parts: (0, 0) };
