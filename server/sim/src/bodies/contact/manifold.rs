@@ -268,9 +268,9 @@ fn reduced(open: &mut Vec<Corner>, axis: DVec3, most: usize) -> ArrayVec<Corner,
         let Some([i, at]) = place else { break };
         ring.insert(at, open.swap_remove(i));
     }
-    // The solver takes the points in this order. Where two bodies meet at four points, its passes
+    // The solver takes the points in this order. Where two faces meet at four points, its passes
     // lose least of an impulse if two opposite points come first.
-    if most == MUTUAL_POINTS {
+    if ring.len() == MUTUAL_POINTS {
         ring.swap(1, 2);
     }
     ring

@@ -26,7 +26,7 @@ const CARRYING_SLOPE: f64 = 0.3;
 
 /// Two bodies that move faster than this relative to each other, in units per second, hit each other:
 /// neither lies on the other.
-const LYING_SPEED: f64 = 10.0;
+const LYING_SPEED: f64 = 60.0;
 
 /// A body that others may lie on.
 pub(super) struct Carrier {
