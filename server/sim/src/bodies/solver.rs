@@ -25,6 +25,7 @@ mod division;
 mod flight;
 mod island;
 mod lanes;
+mod load;
 mod pass;
 mod projection;
 mod restitution;
@@ -37,7 +38,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{Pair, touching};
 use crate::bodies::dynamics::LockedAxes;
 use crate::bodies::entities::{Entities, Entity};
-use crate::bodies::guard::Proposal;
+use crate::bodies::guard::{Placement, Proposal};
 use crate::bodies::mobility::{Mobility, Pace};
 use crate::bodies::slots::flags_by_slot;
 use crate::collision::pose::Pose;
@@ -53,6 +54,7 @@ use contacts::SubSteps;
 use division::{Division, Place};
 use flight::fly;
 use island::Islands;
+use load::{Carrier, sub_steps};
 
 /// Maximum number of sub-steps per tick. With four, a stack of six mixed bodies sways for ever.
 /// With eight, it stands and sleeps. With ten, heaps come to rest in a tenth less time, which saves
@@ -126,7 +128,7 @@ pub(crate) fn solve(
         forget_squeezed(entities, pairs, &islands);
     }
     let Division { mut blocks, mut divided, places, .. } =
-        divide(entities, pairs, &indices, &islands, seconds);
+        divide(entities, shapes, pairs, &indices, &islands, seconds);
     let alone = Threads::default();
     let threads = if places.len() > MIN_SHARED { &context.threads } else { &alone };
     threads.for_each(&mut blocks, |block| {
@@ -200,6 +202,7 @@ fn forget_squeezed(entities: &Entities, pairs: &mut [Pair], islands: &Islands) {
 /// Sets the paces of the bodies to those of their islands, and divides the islands into blocks.
 fn divide(
     entities: &mut Entities,
+    shapes: &Shapes,
     pairs: &[Pair],
     indices: &BodyIndices,
     islands: &Islands,
@@ -220,20 +223,20 @@ fn divide(
             continue;
         }
         let steps = (members.len() as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS);
-        // At half rate, an island gets the sub-steps of both ticks: with fewer, a heap would hardly
-        // fall asleep.
-        let count = match pace {
-            Pace::Full | Pace::Skips => steps,
-            Pace::FewerSubSteps => (3 * steps).div_ceil(4),
-            Pace::Double => 2 * steps,
-        };
-        let repeats_impacts = count <= REPEATED_SUB_STEPS;
+        let repeats_impacts = at_pace(steps, pace) <= REPEATED_SUB_STEPS;
+        let carriers: Vec<Carrier> =
+            slots().map(|slot| carrier(entities.get(slot), shapes)).collect();
+        let own = touching.iter().map(|&(_, pair)| &pairs[pair]);
+        let steps = sub_steps(steps, &carriers, own, |pair| {
+            let local = |of: usize| members.binary_search_by_key(&of, |&(_, body)| body);
+            indices.of(pair).map(|body| local(body).unwrap_or(usize::MAX))
+        });
         let is_carried = || {
             let mut bodies = touching.iter().flat_map(|&(_, pair)| indices.of(&pairs[pair]));
             bodies.any(|body| indices.is_moving_kinematic(body, entities))
         };
         let repeats_landings = repeats_impacts && is_carried();
-        let count = count * repeats(seconds);
+        let count = at_pace(steps, pace) * repeats(seconds);
         let seconds = seconds * f64::from(pace.ticks());
         let steps = SubSteps { count, seconds, repeats_impacts, repeats_landings };
         let position = |body: usize| {
@@ -244,6 +247,27 @@ fn divide(
         division.add([members, touching], steps, pace.ticks(), position, bodies_of);
     }
     division
+}
+
+/// A body as one that others may lie on.
+fn carrier(entity: Option<&Entity>, shapes: &Shapes) -> Carrier {
+    let placed = entity.and_then(|entity| Some((entity, entity.placement()?)));
+    let of = |(entity, placement): (&Entity, &Placement)| Carrier {
+        height: placement.pose().position.z,
+        velocity: entity.velocity,
+        mass: 1.0 / entity.mass(&shapes[entity.shape]).inverse_mass,
+    };
+    placed.map_or(Carrier { height: 0.0, velocity: DVec3::ZERO, mass: f64::INFINITY }, of)
+}
+
+/// The number of sub-steps of an island at a pace. At half rate, an island gets the sub-steps of
+/// both ticks: with fewer, a heap would hardly fall asleep.
+fn at_pace(steps: u32, pace: Pace) -> u32 {
+    match pace {
+        Pace::Full | Pace::Skips => steps,
+        Pace::FewerSubSteps => (3 * steps).div_ceil(4),
+        Pace::Double => 2 * steps,
+    }
 }
 
 /// The factor by which a tick of this length has more sub-steps than a tick of 1/60 s.

@@ -1,11 +1,12 @@
 //! The contact points of two convex parts: one face is clipped against the other.
 
+use arrayvec::ArrayVec;
 use glam::DVec3;
 use obsp::geometry::Face;
 
 use super::clip::clip;
 use super::edges::edges;
-use super::pair::{ContactPoint, MAX_POINTS, Points};
+use super::pair::{ContactPoint, MAX_POINTS, MUTUAL_POINTS, Points};
 use crate::collision::separation::{Features, Part, Separation};
 
 /// A face that is perpendicular to the contact normal within 8 degrees carries the contact as an
@@ -41,6 +42,8 @@ pub(super) struct Buffers {
     polygon: Vec<DVec3>,
     rest: Vec<DVec3>,
     corners: Vec<Corner>,
+    /// Whether both parts are parts of bodies.
+    pub(super) is_mutual: bool,
 }
 
 /// A corner of the area in which two faces meet: the point on the first part, its distance from the
@@ -159,7 +162,7 @@ impl<'a, 'p> Faces<'a, 'p> {
     /// with distances measured along `axis`.
     fn points(&self, axis: DVec3, reach: f64, buffers: &mut Buffers) -> Points {
         self.clip_incident(buffers);
-        let Buffers { polygon, corners, .. } = buffers;
+        let Buffers { polygon, corners, is_mutual, .. } = buffers;
         let toward = if self.a_is_reference { axis } else { -axis };
         let scale = 1.0 / self.normal.dot(toward);
         corners.clear();
@@ -174,10 +177,11 @@ impl<'a, 'p> Faces<'a, 'p> {
             }
         }
         let point = |&Corner { at, gap, .. }: &Corner| point(self.a, at, gap);
-        if corners.len() <= MAX_POINTS {
+        let most = if *is_mutual { MUTUAL_POINTS } else { MAX_POINTS };
+        if corners.len() <= most {
             return corners.iter().map(point).collect();
         }
-        reduced(corners, axis).iter().map(point).collect()
+        reduced(corners, axis, most).iter().map(point).collect()
     }
 
     /// Writes the incident face's polygon, clipped at the sides of the reference face, to the
@@ -224,9 +228,13 @@ fn most_aligned<'a>(part: &Part<'a>, direction: DVec3) -> (&'a Face, f64) {
     best
 }
 
-/// Keeps four points: the nearest one, the one farthest from the nearest, and the two that are
-/// farthest to either side.
-fn reduced(open: &mut Vec<Corner>, axis: DVec3) -> [Corner; MAX_POINTS] {
+/// Keeps a ring of up to `most` points: the nearest one, the one farthest from the nearest, the two
+/// that are farthest to either side, and then those that are farthest beyond a side of the ring.
+///
+/// Points that are about as near as the nearest tie. Otherwise the jitter of a body that lies flat
+/// would choose other points in each tick, and these would begin without the impulses of the last.
+fn reduced(open: &mut Vec<Corner>, axis: DVec3, most: usize) -> ArrayVec<Corner, MAX_POINTS> {
+    let least = SAME_GAP + open.iter().map(|corner| corner.gap).fold(f64::INFINITY, f64::min);
     let mut pick = |score: &dyn Fn(&Corner) -> f64| {
         let best = open.iter().map(score).fold(f64::NEG_INFINITY, f64::max);
         let (mut picked, mut along) = (0, f64::NEG_INFINITY);
@@ -238,11 +246,32 @@ fn reduced(open: &mut Vec<Corner>, axis: DVec3) -> [Corner; MAX_POINTS] {
         }
         open.swap_remove(picked)
     };
-    let nearest = pick(&|corner| -corner.gap);
+    let nearest = pick(&|corner| -corner.gap.max(least));
     let farthest = pick(&|corner| corner.middle.distance_squared(nearest.middle));
     let across = (farthest.middle - nearest.middle).cross(axis);
     let side = |corner: &Corner| (corner.middle - nearest.middle).dot(across);
     let left = pick(&side);
     let right = pick(&|corner| -side(corner));
-    [nearest, farthest, left, right]
+    let mut ring: ArrayVec<Corner, MAX_POINTS> = ArrayVec::new();
+    ring.extend([nearest, left, farthest, right]);
+    while ring.len() < most && !open.is_empty() {
+        let (mut best, mut place) = (TIE, None);
+        for (i, corner) in open.iter().enumerate() {
+            for at in 0..ring.len() {
+                let (from, to) = (ring[at].middle, ring[(at + 1) % ring.len()].middle);
+                let out = (to - from).cross(axis).normalize_or_zero().dot(corner.middle - from);
+                if out > best + TIE {
+                    (best, place) = (out, Some([i, at + 1]));
+                }
+            }
+        }
+        let Some([i, at]) = place else { break };
+        ring.insert(at, open.swap_remove(i));
+    }
+    // The solver takes the points in this order. Where two faces meet at four points, its passes
+    // lose least of an impulse if two opposite points come first.
+    if ring.len() == MUTUAL_POINTS {
+        ring.swap(1, 2);
+    }
+    ring
 }

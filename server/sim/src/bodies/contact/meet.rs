@@ -340,6 +340,7 @@ impl<'a, 'c> Finder<'a, 'c> {
             return;
         }
         // As long as a face lies flat on another, no search is needed.
+        self.buffers.is_mutual = other.entity().is_some();
         let buffers = &mut self.buffers;
         let flat = known.and_then(|pair| flat([part, against], pair.axis, reach, buffers));
         let (mut found, flat_points) = match flat {

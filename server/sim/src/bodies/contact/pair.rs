@@ -8,8 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::bodies::blocker::Blocker;
 use crate::collision::separation::Features;
 
-/// Maximum number of points per pair of parts. Four points carry any load that a plane can carry.
-pub(crate) const MAX_POINTS: usize = 4;
+/// Maximum number of points of a part and the world. With four, a coin of many sides would tip over
+/// the corners that are left out.
+pub(crate) const MAX_POINTS: usize = 8;
+
+/// Maximum number of points of parts of two bodies. Four points carry any load that a plane can
+/// carry. With more, the passes of the solver agree later on their shares, and stacks sway.
+pub(super) const MUTUAL_POINTS: usize = 4;
 
 /// The points of a manifold.
 pub(crate) type Points = ArrayVec<ContactPoint, MAX_POINTS>;

@@ -1,7 +1,7 @@
 //! Falling asleep: which bodies have rested for long enough, and which islands they make.
 
 use arrayvec::ArrayVec;
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 
 use super::{STILL_SECONDS, STILL_SPEED, TOUCH, surface_speed, ticks, touches};
 use crate::bodies::contact::{Pair, touching, touching_bodies};
@@ -16,22 +16,29 @@ use crate::counters::AwakeReason;
 /// at any speed. A body that is wedged in a heap may jitter for ever.
 const JITTER_DISTANCE: f64 = 1.0;
 
-/// How long a body that touches no other body must jitter before it sleeps, in seconds. This is
-/// longer than [`STILL_SECONDS`], so that the body has time to begin to slide. In a heap jitter
-/// counts as being still.
-const JITTER_SECONDS: f64 = 0.5;
+/// A small body jitters within this share of its radius. A small domino falls by less than a unit in
+/// the time in which a heap comes to rest.
+const JITTER_SHARE: f64 = 0.125;
+
+/// Minimum number of ticks for which a body of a heap must jitter before it sleeps. A body that
+/// begins to fall has hardly moved in the first ticks.
+const JITTER_TICKS: u16 = 6;
+
+/// A tick in which a body jitters and lies on its points counts as this many in which it balances.
+/// So a body that touches no other body sleeps after half a second. This is longer than
+/// [`STILL_SECONDS`], so that the body has time to begin to slide. In a heap jitter counts as being
+/// still.
+pub(super) const JITTER_WEIGHT: u16 = 8;
 
 /// A body that touches no other body and is faster than this, in units per second, rocks: it would
 /// fall asleep aslant if this counted as jitter.
 const ROCKING_SPEED: f64 = 6.0;
 
-/// How long a body that touches no other body must jitter before it sleeps if fewer than
-/// [`FLAT_POINTS`] points carry it, in seconds. Such a body balances on an edge or a corner, and is
-/// slow where it is about to turn over. A body that balances exactly sleeps after this time.
+/// How long a body that touches no other body must jitter before it sleeps if its weight does not
+/// act between the points that carry it, in seconds. Such a body balances on an edge or a corner, or
+/// rocks on its rim, and is slow where it is about to turn over or back. A body that balances exactly
+/// sleeps after this time.
 const BALANCE_SECONDS: f64 = 4.0;
-
-/// As many points carry a body that lies flat.
-const FLAT_POINTS: u16 = 3;
 
 /// How long a body must have been held by the solver or the guard before it sleeps, in seconds.
 /// This is short, because only a push from outside moves it again.
@@ -75,13 +82,13 @@ pub(crate) fn settle(
     let slot_count = entities.slot_count();
     let mut states = vec![State::NotAwake; slot_count];
     let (in_heap, carried) = (in_heap(pairs, slot_count), carried(entities, shapes, pairs));
-    let balances = balances(pairs, slot_count);
+    let balances = balances(entities, shapes, pairs, &in_heap);
     for &slot in &awake {
         let Some(entity) = entities.get_mut(slot) else { continue };
         states[usize::from(slot)] = match entity.mobility() {
             Mobility::Kinematic => State::Awake(AwakeReason::Moves),
             Mobility::Dynamic => {
-                let lies = [in_heap(slot), carried(slot), balances(slot)];
+                let lies = [in_heap(slot), carried(slot), balances.contains(&slot)];
                 count_rest(entity, shapes, lies, seconds)
             }
             _ => State::NotAwake,
@@ -131,20 +138,22 @@ fn count_rest(
     let passed = entity.record.pace.ticks();
     sleep.still_ticks = count(sleep.still_ticks, is_still, passed);
     let rests = jitters && (in_heap || speed < ROCKING_SPEED * rest_share);
-    sleep.jitter_ticks = count(sleep.jitter_ticks, rests, passed);
-    sleep.held_ticks = count(sleep.held_ticks, sleep.held, 1);
     let balances = balances && !in_heap;
-    let jitter_ticks = match balances {
-        true => ticks(BALANCE_SECONDS),
-        false if in_heap => enough,
-        false => ticks(JITTER_SECONDS),
+    // A body that rocks lies flat for a tick on its way. So the ticks in which it balances count
+    // as well, but for less.
+    let weight = if balances { 1 } else { JITTER_WEIGHT };
+    sleep.jitter_ticks = count(sleep.jitter_ticks, rests, passed * weight);
+    sleep.held_ticks = count(sleep.held_ticks, sleep.held, 1);
+    let jitter_ticks = match in_heap {
+        true => JITTER_WEIGHT * enough.max(JITTER_TICKS),
+        false => ticks(BALANCE_SECONDS),
     };
     // A body that lies alone does not sleep just because it is still: it has to come to its rest
     // gap before.
     let stands = (in_heap || is_vehicle) && sleep.still_ticks >= enough;
     let held = !balances && sleep.held_ticks >= ticks(HELD_SECONDS).max(HELD_TICKS);
     let moves = !stands && sleep.jitter_ticks < jitter_ticks && !held;
-    let settles = is_still || jitters && jitter_ticks == enough || sleep.held;
+    let settles = is_still || jitters && in_heap && !balances || sleep.held;
     match (moves, in_air) {
         (true, _) if settles => State::Awake(AwakeReason::Settles),
         (true, _) => State::Awake(AwakeReason::Moves),
@@ -159,10 +168,12 @@ fn jitters(entity: &Entity, shapes: &Shapes, rest_share: f64) -> bool {
         return false;
     };
     let pose = placement.pose();
+    let radius = shapes[entity.shape].radius;
+    let jitter_distance = JITTER_DISTANCE.min(JITTER_SHARE * radius);
     // The dot product is the cosine of half the angle.
     let half_versine = (1.0 - pose.orientation.dot(anchor.orientation).abs()).max(0.0);
-    let turned = (8.0 * half_versine).sqrt() * shapes[entity.shape].radius;
-    pose.position.distance(anchor.position) + turned < JITTER_DISTANCE * rest_share
+    let turned = (8.0 * half_versine).sqrt() * radius;
+    pose.position.distance(anchor.position) + turned < jitter_distance * rest_share
 }
 
 /// Returns whether the body in a slot touches another.
@@ -172,15 +183,50 @@ fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     move |slot| among[usize::from(slot)]
 }
 
-/// Returns whether the body in a slot is touched at one or two points alone.
-fn balances(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
-    let mut counts = vec![0u16; slot_count];
-    for pair in pairs {
-        let near = pair.points.iter().filter(|point| f64::from(point.gap) < TOUCH).count() as u16;
-        let count = &mut counts[usize::from(pair.key.body)];
-        *count = count.saturating_add(near);
+/// The slots of bodies outside of heaps that touch the world, but do not lie on it: their weight does
+/// not act between the points at which they are touched.
+fn balances(
+    entities: &Entities,
+    shapes: &Shapes,
+    pairs: &[Pair],
+    in_heap: impl Fn(u16) -> bool,
+) -> Vec<u16> {
+    let mut slots = Vec::new();
+    let mut near: Vec<DVec2> = Vec::new();
+    for pairs in pairs.chunk_by(|a, b| a.key.body == b.key.body) {
+        let slot = pairs[0].key.body;
+        if in_heap(slot) {
+            continue;
+        }
+        let Some(entity) =
+            entities.get(slot).filter(|entity| entity.mobility() == Mobility::Dynamic)
+        else {
+            continue;
+        };
+        let Some(placement) = entity.placement() else { continue };
+        let rotation = placement.pose().rotation();
+        let points = pairs.iter().flat_map(|pair| &pair.points);
+        let points = points.filter(|point| f64::from(point.gap) < TOUCH);
+        near.clear();
+        near.extend(points.map(|point| (rotation * point.local.as_dvec3()).truncate()));
+        let falls = entity.gravity(&shapes[entity.shape]) > 0.0
+            && entity.record.buoyancy.is_none()
+            && entity.drive().linear == DVec3::ZERO;
+        let lies = match near.len() {
+            0 => true,
+            1 | 2 => false,
+            _ => !falls || surrounds(&near),
+        };
+        if !lies {
+            slots.push(slot);
+        }
     }
-    move |slot| (1..FLAT_POINTS).contains(&counts[usize::from(slot)])
+    slots
+}
+
+/// Whether the origin is inside the convex hull of some points.
+fn surrounds(points: &[DVec2]) -> bool {
+    points.iter().all(|a| points.iter().any(|b| a.perp_dot(*b) < 0.0))
 }
 
 /// Returns whether something touches the body in a slot from below, or from above if the body falls

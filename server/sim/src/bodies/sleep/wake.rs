@@ -1,5 +1,6 @@
 //! Waking in a tick: what a moving body touches, and what it has left.
 
+use super::settle::JITTER_WEIGHT;
 use super::{STILL_SECONDS, WAKING_SPEED, WakingIslands, surface_speed, ticks};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{Pair, PairIndex, search_woken, touching_bodies};
@@ -53,7 +54,7 @@ fn wake_touched(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], second
     let moves = |entity: &Entity| {
         entity.mobility().is_guarded() &&
         // A body that jitters in its place in a heap does not count as moving.
-        (surface_speed(entity, shapes) > WAKING_SPEED && entity.sleep.jitter_ticks < enough
+        (surface_speed(entity, shapes) > WAKING_SPEED && entity.sleep.jitter_ticks < JITTER_WEIGHT * enough
             || drives(entity))
     };
     let touched: Vec<(u16, u16)> = touching_bodies(pairs)

@@ -38,9 +38,9 @@ pub(super) struct Division {
     pub(super) divided: Vec<DividedIsland>,
     /// The place of each body; the first is the fixed body.
     pub(super) places: Vec<Place>,
-    /// For each pair of tick and sub-step counts: the index of the last block of whole islands with
-    /// these counts.
-    open: Vec<([u32; 3], usize)>,
+    /// For each pair of tick and sub-step counts, and the kinds of repeated passes: the index of the
+    /// last block of whole islands with these.
+    open: Vec<([u32; 4], usize)>,
 }
 
 impl Division {
@@ -63,7 +63,8 @@ impl Division {
         let members = members.iter().map(|&(_, body)| body);
         let pairs = pairs.iter().map(|&(_, pair)| pair);
         if members.len() <= MAX_BLOCK {
-            let key = [u32::from(ticks), steps.count, u32::from(steps.repeats_landings)];
+            let repeats = [steps.repeats_impacts, steps.repeats_landings].map(u32::from);
+            let key = [u32::from(ticks), steps.count, repeats[0], repeats[1]];
             let entry = self.open.iter().position(|(of, _)| *of == key).unwrap_or_else(|| {
                 self.open.push((key, usize::MAX));
                 self.open.len() - 1

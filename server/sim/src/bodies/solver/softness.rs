@@ -1,9 +1,9 @@
 //! The soft constraint that pushes bodies apart.
 
-/// Frequency in hertz of the soft constraint that pushes bodies apart. The constraint is as stiff
-/// as ten sub-steps per tick of 1/60 s allow. Beyond a quarter of the sub-steps' rate it would
-/// ring. At half the stiffness, heaps creep for longer before they sleep.
-const CONTACT_HERTZ: f64 = 150.0;
+/// Frequency of the soft constraint that pushes bodies apart, as a share of the rate of sub-steps.
+/// Beyond a quarter of that rate it would ring. At half the stiffness, heaps creep for longer before
+/// they sleep.
+const CONTACT_FREQUENCY: f64 = 0.25;
 
 /// Damping ratio of that constraint. It is far above critical, so that bodies do not bounce.
 const CONTACT_DAMPING_RATIO: f64 = 10.0;
@@ -21,7 +21,7 @@ pub(super) struct Softness {
 
 impl Softness {
     pub(super) fn new(step: f64) -> Self {
-        let omega = std::f64::consts::TAU * CONTACT_HERTZ.min(0.25 / step);
+        let omega = std::f64::consts::TAU * CONTACT_FREQUENCY / step;
         let a1 = 2.0 * CONTACT_DAMPING_RATIO + step * omega;
         let a2 = step * omega * a1;
         Self { bias_rate: omega / a1, mass_scale: a2 / (1.0 + a2), impulse_scale: 1.0 / (1.0 + a2) }
