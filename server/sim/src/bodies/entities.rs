@@ -164,7 +164,6 @@ impl Entities {
             sleep: SleepState::default(),
             record: Record::default(),
             visible: true,
-            pocket: None,
             outside: Outside::Waits,
             placed: None,
         };

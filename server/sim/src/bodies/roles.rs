@@ -3,6 +3,7 @@
 //! `missiles`.
 
 use glam::{DQuat, DVec3, Vec3};
+use obsp::geometry::Aabb;
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::linear_move::LinearMove;
@@ -36,6 +37,7 @@ impl Role {
                 linear_move: None,
                 swing: None,
                 surface: DVec3::ZERO,
+                pocket: None,
             })
         } else {
             Self::Prop(model)
@@ -58,6 +60,8 @@ pub(crate) struct Kinematic {
     /// The velocity of the body's surface relative to the body, in units per second. It is zero for
     /// all bodies except conveyors.
     pub(crate) surface: DVec3,
+    /// The box in which the static world does not stop the body.
+    pub(crate) pocket: Option<Aabb>,
 }
 
 impl Kinematic {

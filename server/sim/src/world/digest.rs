@@ -135,7 +135,7 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
             tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));
         }
         Role::Prop(model) => hash.update(&[2, model.0]),
-        Role::Kinematic(Kinematic { model, slowdowns, linear_move, swing, surface }) => {
+        Role::Kinematic(Kinematic { model, slowdowns, linear_move, swing, surface, .. }) => {
             hash.update(&[6, model.0, u8::from(held), *slowdowns]);
             if let Some(linear_move) = linear_move {
                 hash.update(b"moves");

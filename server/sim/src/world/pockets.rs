@@ -65,8 +65,8 @@ impl World {
         let seeker = Seeker::newcomer(CollisionLayers::default()).with_pocket(Some(pocket));
         let placement = space.place(shape, pose, seeker, context);
         let id = self.insert_body(model, placement.ok_or(PlaceError::NoRoom)?)?;
-        if let Some(entity) = self.entities.find_mut(id) {
-            entity.pocket = Some(pocket);
+        if let Some(kinematic) = self.entities.find_mut(id).and_then(Entity::kinematic_mut) {
+            kinematic.pocket = Some(pocket);
         }
         Ok(id)
     }
@@ -91,9 +91,11 @@ impl World {
             return Err(PlaceError::NoRoom);
         }
         if let Some(entity) = self.entities.find_mut(id) {
-            entity.pocket = pocket;
             // The next search for contacts looks at the solids around the body again.
             entity.record.searched_as = None;
+            if let Some(kinematic) = entity.kinematic_mut() {
+                kinematic.pocket = pocket;
+            }
         }
         Ok(())
     }

@@ -10,7 +10,9 @@ use crate::bodies::guard::Placement;
 use crate::bodies::linear_move::LinearMove;
 use crate::bodies::mobility::{Mobility, Pace};
 use crate::bodies::near_solids::NearSolids;
-use crate::bodies::roles::{Hovertank, Missile, MissileMotion, PlayerBody, Role, Walker};
+use crate::bodies::roles::{
+    Hovertank, Kinematic, Missile, MissileMotion, PlayerBody, Role, Walker,
+};
 use crate::bodies::swing::Swing;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
@@ -37,8 +39,6 @@ pub(crate) struct Entity {
     pub(crate) record: Record,
     /// Whether clients draw the entity.
     pub(crate) visible: bool,
-    /// The box in which the static world does not stop the body, which is kinematic.
-    pub(crate) pocket: Option<Aabb>,
     /// What the entity is while it has no placement.
     pub(crate) outside: Outside,
     /// The placement. Not saved, because only the guard makes a placement.
@@ -160,7 +160,10 @@ impl SearchState {
 impl Entity {
     /// The box in which the static world does not stop the body.
     pub(crate) fn pocket(&self) -> Option<Aabb> {
-        self.pocket
+        match &self.role {
+            Role::Kinematic(kinematic) => kinematic.pocket,
+            _ => None,
+        }
     }
 
     /// The entity's place in the world; `None` in limbo.
@@ -234,6 +237,14 @@ impl Entity {
             Role::Missile(_) => self.is_ball(),
             Role::Player(body) => matches!(body, PlayerBody::Hovertank(_)),
             Role::Kinematic(_) => false,
+        }
+    }
+
+    /// The body as a kinematic one; `None` if it is not.
+    pub(crate) fn kinematic_mut(&mut self) -> Option<&mut Kinematic> {
+        match &mut self.role {
+            Role::Kinematic(kinematic) => Some(kinematic),
+            _ => None,
         }
     }
 

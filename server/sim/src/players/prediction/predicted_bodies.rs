@@ -317,11 +317,11 @@ impl PredictedBodies {
                 if state.asleep {
                     kinematic.surface = std::mem::take(&mut entity.velocity);
                 }
-                entity.reset_sleep();
                 // Clients do not know pockets. The server alone judges where a kinematic body may
                 // be in the static world.
-                entity.pocket =
+                kinematic.pocket =
                     Some(Aabb::from_centre(DVec3::ZERO, DVec3::splat(obsp::UNIVERSE.into())));
+                entity.reset_sleep();
             }
         }
         let raised = |by: &f64| Pose { position: pose.position + DVec3::Z * *by, ..pose };

@@ -161,9 +161,6 @@ impl Checks<'_> {
         if let Some(pocket) = entity.pocket() {
             numbers(&pocket.min.to_array())?;
             numbers(&pocket.max.to_array())?;
-            if !entity.is_kinematic() {
-                return Err("an entity that is not kinematic has a pocket");
-            }
         }
         if let Some(by) = entity.linear_move() {
             linear_move(&by)?;
