@@ -95,7 +95,7 @@ impl Unsupported {
     }
 }
 
-fn first(left_out: &Option<BrushWarning>) -> String {
+fn first(left_out: &Option<Box<BrushWarning>>) -> String {
     left_out.as_ref().map(|warning| format!("; the first warning: {warning}")).unwrap_or_default()
 }
 
@@ -159,7 +159,7 @@ pub enum CompileError {
         /// is.
         entity: Option<(u64, String)>,
         /// The first brush that was left out, if any was.
-        left_out: Option<BrushWarning>,
+        left_out: Option<Box<BrushWarning>>,
         /// Line of the first layer that is omitted from export, if any is.
         omitted: Option<u64>,
     },

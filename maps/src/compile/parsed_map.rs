@@ -149,7 +149,7 @@ impl ParsedMap {
             path: source.path().to_owned(),
             brushes: self.brushes,
             entity: drawn.map(|(entity, &line)| (line, entity.classname().to_owned())),
-            left_out: self.warnings.first().cloned(),
+            left_out: self.warnings.first().cloned().map(Box::new),
             omitted: self.omitted.as_ref().map(|all| all.line),
         }
     }
