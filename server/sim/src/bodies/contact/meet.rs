@@ -372,8 +372,7 @@ impl<'a, 'c> Finder<'a, 'c> {
             remember(known, found.axis, &mut points);
         }
         let Separation { axis, gap, features, .. } = found;
-        let gap = rounded_down(gap);
-        self.pairs.push(Pair { key, axis, features, gap, points });
+        self.pairs.push(Pair { key, axis, features, gap: rounded_down(gap), points });
     }
 
     /// The points at which two parts touch. `flat` holds the axis and the points of a face that lies
