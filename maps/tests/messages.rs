@@ -79,7 +79,7 @@ fn a_map_without_a_solid_brush_tells_the_likely_reason() {
     let fault = "the entity of line 5 has brushes, but no classname";
     assert!(unnamed.contains(fault), "{unnamed}");
     let door = told(entity("\"classname\" \"func_door\"", &prism(4)));
-    assert!(door.contains("the brushes of line 1 belong to func_door"), "{door}");
+    assert!(door.contains("the entity of line 1, func_door, has brushes"), "{door}");
     // Water needs no solid brush, and is none.
     let water = entity("\"classname\" \"worldspawn\"", &prism(4).replace("stone", "*water"));
     assert_eq!(told(water), "bare.map: no brush is solid");

@@ -99,15 +99,15 @@ fn first(left_out: &Option<Box<BrushWarning>>) -> String {
     left_out.as_ref().map(|warning| format!("; the first warning: {warning}")).unwrap_or_default()
 }
 
-fn drawn(brushes: &usize, entity: &Option<(u64, String)>) -> String {
+fn drawn(brushes: &usize, entity: &Option<(u64, String)>, omitted: &Option<u64>) -> String {
     match entity {
-        _ if *brushes == 0 => "; it has no brushes".to_owned(),
+        _ if *brushes == 0 && omitted.is_none() => "; it has no brushes".to_owned(),
         Some((line, class)) if class.is_empty() => format!(
             "; the entity of line {line} has brushes, but no classname: those of the static world \
              belong to worldspawn"
         ),
         Some((line, class)) => format!(
-            "; the brushes of line {line} belong to {class}: those of the static world belong to \
+            "; the entity of line {line}, {class}, has brushes: those of the static world belong to \
              worldspawn"
         ),
         None => String::new(),
@@ -148,7 +148,7 @@ pub enum CompileError {
     /// No brush is solid.
     #[error(
         "{path}: no brush is solid{}{}{}",
-        drawn(.brushes, .entity), first(.left_out), layers(.omitted)
+        drawn(.brushes, .entity, .omitted), first(.left_out), layers(.omitted)
     )]
     NothingSolid {
         /// The file.

@@ -43,15 +43,15 @@ pub(super) const FORM_KEY: &str = "_game_form";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "mapc", derive(clap::ValueEnum))]
 pub enum GameForm {
-    /// The names of textures decide.
+    /// Quake: the names of textures decide.
     #[default]
     Quake,
-    /// The flags of faces decide, and the texture's name for a face without flags.
+    /// Quake II: the flags of faces decide, and the texture's name for a face without flags.
     Quake2,
     /// Half-Life and games of its engine: the names of textures decide, those of the compile tools
     /// included.
     HalfLife,
-    /// The names of shaders decide, with or without common/ and textures/.
+    /// Quake III: the names of shaders decide, with or without common/ and textures/.
     Quake3,
 }
 

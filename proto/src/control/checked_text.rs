@@ -1,4 +1,4 @@
-//! What all checked texts of the control stream have in common: names, chat lines, means of death.
+//! The common parts of all checked texts of the control stream: names, chat lines, means of death.
 
 /// Implements for a structure of a `String` how its text is read, shown and decoded. `checked` makes
 /// the structure of a text that came on the wire, if it is valid. Otherwise `fault` is the error.

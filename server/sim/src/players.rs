@@ -1,6 +1,7 @@
 //! The players. They walk ([`walk`], by the rules of [`movement`] and the box sweep of
 //! [`agent`] with its [`plane_cache`]), swim where [`submersion`] finds a liquid, or drive a
-//! [`hovertank`]. A client predicts its own player by [`prediction`]. The [`history`] records where the players were in the latest ticks.
+//! [`hovertank`]. A client predicts its own player by [`prediction`]. The [`history`] records where
+//! the players were in the latest ticks.
 
 pub(crate) mod agent;
 pub(crate) mod driver;

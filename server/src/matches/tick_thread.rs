@@ -29,8 +29,8 @@ use crate::common::error::RunError;
 use agents::ListedAgents;
 use pacer::{Pacer, Turn};
 use published::{
-    ContactSubscription, EFFECTS_KEPT, LatestState, PublishedEffects, PublishedState,
-    PublishedStates, STATES_WAITING, TimedEffect,
+    ContactSubscription, EFFECTS_KEPT, EffectsOfTick, LatestState, PublishedEffects,
+    PublishedState, PublishedStates, STATES_WAITING,
 };
 use stuck::StuckWatch;
 
@@ -72,7 +72,7 @@ pub(crate) struct Match {
     tick: Tick,
     latest: watch::Sender<Arc<PublishedState>>,
     states: broadcast::Sender<Arc<PublishedState>>,
-    effects: broadcast::Sender<TimedEffect>,
+    effects: broadcast::Sender<EffectsOfTick>,
     contact_subscription: Arc<ContactSubscription>,
     recorder: Option<LiveRecorder>,
 }
@@ -202,15 +202,17 @@ impl Match {
             &self.contact_subscription,
             (&mut self.current, &commands),
         );
+        // A page that sees the state may ask for its effects.
+        let effects: Arc<[Effect]> = state.events.iter().filter_map(Event::effect).collect();
+        if !effects.is_empty() {
+            let _ = self.effects.send(EffectsOfTick { tick: state.state.tick, effects });
+        }
         self.latest.send_replace(Arc::clone(&state));
         let published = Instant::now();
         // Other threads are woken last: the network thread may take this processor at
         // once. Sending fails only without receivers, which is not an error.
         for event in news {
             let _ = self.current.level.events.send(event);
-        }
-        for effect in state.events.iter().filter_map(Event::effect) {
-            let _ = self.effects.send(TimedEffect { tick: state.state.tick, effect });
         }
         let _ = self.states.send(state);
         Ok(TickPhases {

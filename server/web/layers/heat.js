@@ -11,12 +11,11 @@ const COLOURS = {
   boxes: [0.3, 0.85, 0.75],
   plane: [0.6, 0.9, 0.4],
   bsp_box: [1, 0.8, 0.3],
-  bsp_hard: [1, 0.6, 0.25],
   exact: [1, 0.35, 0.3],
 };
 
 /** Weight of a decision by each stage: the cost of the stage relative to spheres. */
-const WEIGHTS = { spheres: 1, boxes: 3, plane: 4, bsp_box: 8, bsp_hard: 12, exact: 20 };
+const WEIGHTS = { spheres: 1, boxes: 3, plane: 4, bsp_box: 8, exact: 20 };
 
 /** Weight at which a cell has the hottest colour. */
 const HOTTEST = 60;

@@ -3,7 +3,8 @@
 //! against a release server under load.
 //!
 //! Attackers come from 127.0.0.2 and its neighbours, to which the limits of any address apply.
-//! Honest players come from 127.0.0.1, to which no limit of players applies.
+//! Honest players come from 127.0.0.1, to which no limit of players applies. The attackers send
+//! little, so these tests run beside the floods of `wire_hostile`.
 
 mod attacker;
 mod health;

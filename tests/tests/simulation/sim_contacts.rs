@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use glam::{DVec3, IVec3};
+use glam::{DQuat, DVec3, IVec3};
 use obsp::model::shipped;
 use obsp_sim::query::{At, ContactPair, ContactSearch, Contacts, Manifold, Thing, Touched};
 use obsp_sim::{ModelId, Stage, Stages};
@@ -300,6 +300,31 @@ fn a_body_has_the_same_contacts_with_the_world_whatever_the_filters_and_the_plac
     }
     assert_eq!(met, (0..5).map(Touched::Solid).collect(), "some brushes were not touched");
     tally.end();
+}
+
+/// Bodies that fly at each other meet in this tick, and are found from as far away as they go in it.
+#[test]
+fn bodies_that_fly_at_each_other_have_contacts_whatever_the_filters() {
+    let models = Figure::shipped();
+    let empty = MapBuilder::default().block([-64, -64, -16_384], [64, 64, -16_320]);
+    let search =
+        ContactSearch::new(Arc::new(empty.compile()), &shipped()).expect("a match can be set up");
+    for model in 0..models.len() {
+        for gap in [1.0, 3.0, 5.0, 9.0] {
+            let figure = &models[model];
+            let (at, turned, way) = (DVec3::splat(100.0), DQuat::IDENTITY, DVec3::X);
+            let distance = touching_distance((figure, (at, turned)), (figure, turned), way) + gap;
+            let thing = |at: DVec3, velocity: DVec3| Thing {
+                model: ModelId(model as u8),
+                at: (at, turned),
+                velocity,
+                angular: DVec3::ZERO,
+            };
+            let things = [thing(at, way * 600.0), thing(at + way * distance, way * -600.0)];
+            let found = with_any_filters(&search, &things).expect("they are apart");
+            assert!(!found.is_empty(), "two of {} with a gap of {gap}", figure.name);
+        }
+    }
 }
 
 /// The comparison finds any difference, down to a thousandth of the rest gap.

@@ -25,9 +25,7 @@ use crate::collision::shape::Shapes;
 use crate::context::StepContext;
 
 use find::FREE_AT_REST;
-pub(crate) use find::find;
-#[cfg(test)]
-pub(crate) use find::{look_around, may_move};
+pub(crate) use find::{find, look_around, may_move};
 #[cfg(test)]
 pub(crate) use pair::ContactPoint;
 pub(crate) use pair::{MAX_POINTS, Pair, PairKey, Points, tangents, touching, touching_bodies};

@@ -13,7 +13,7 @@ use crate::collision::distances::REST_GAP;
 use crate::collision::shape::Shapes;
 use crate::state::EntityId;
 
-pub(crate) use settle::settle;
+pub(crate) use settle::{JITTER_WEIGHT, settle};
 pub(crate) use wake::wake_for_tick;
 #[cfg(test)]
 pub(crate) use wake::wake_parted;

@@ -8,7 +8,7 @@
 //! is known; the six face directions of the two oriented boxes; the BSP of each body, with a box in
 //! place of the other; and at last the convex parts themselves ([`time_of_impact`]). Blow's hard
 //! case, the polygons of the smaller body down the BSP of the larger, costs more than the exact
-//! tests that it saves. It is off unless somebody measures it, and decides nothing.
+//! tests that it saves. By default it is off, and where it is on it decides nothing.
 //!
 //! No stage's answer influences a later stage, except by the parts that the stage proves apart. A
 //! body is stopped only if *no* stage, on or off, proves it free. The exact test alone decides

@@ -22,8 +22,7 @@ pub(crate) const AGENT_GAP: f64 = 1.25 * REST_GAP;
 const GRAZING: f64 = 1.0 / 16.0;
 
 /// The distance in units that a player keeps from a body while passing along it. It is twice the
-/// guard's margin, so that `Agent::is_free` holds at the end of
-/// the motion.
+/// guard's margin, so that `Agent::is_free` holds at the end of the motion.
 pub(crate) const GRAZING_GAP: f64 = 2.0 * MARGIN;
 
 /// Any plane with a gap of this many units will do: few ticks bring a player farther.
@@ -112,9 +111,11 @@ impl<'a> PlaneCache<'a> {
                         features: found.features,
                         gap: found.gap,
                     },
-                    Proximity::Overlapping => {
-                        NearParts::along(guess.normalize_or(DVec3::Z), [0, index])
-                    }
+                    // No distance is known, so no sweep is proven free.
+                    Proximity::Overlapping => NearParts {
+                        gap: f64::NEG_INFINITY,
+                        ..NearParts::along(guess.normalize_or(DVec3::Z), [0, index])
+                    },
                 }
             }));
         }

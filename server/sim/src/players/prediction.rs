@@ -383,7 +383,13 @@ impl<'a> KnownBodies<'a> {
                 around.overlaps(&here) && least_gap(&player, &body, Candidates::ALL).is_none();
             (!inside).then_some((other.id.slot, body, around))
         };
-        let bodies: Vec<(u16, Body, Aabb)> = others.iter().filter_map(body).collect();
+        let mut bodies: Vec<(u16, Body, Aabb)> = Vec::new();
+        for found in others.iter().filter_map(body) {
+            // A slot has one body. States that claim more are not those of one tick.
+            if bodies.iter().all(|(slot, ..)| *slot != found.0) {
+                bodies.push(found);
+            }
+        }
         let is_near = |slot| bodies.iter().any(|(near, ..)| *near == slot);
         let drivers = others.iter().filter_map(|other| predictor.driver(other, spins));
         let mut drivers: Vec<Driver> = drivers.filter(|driver| is_near(driver.slot)).collect();

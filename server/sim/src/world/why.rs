@@ -59,8 +59,8 @@ pub struct Why {
     /// Upper bound of the speed of the body's surface, in units per second.
     pub surface_speed: f64,
     /// Three counts of ticks in a row: ticks in which the body's surface was slow, in which the
-    /// body stayed where it was, and in which the solver or the guard held the body. The greatest
-    /// count decides when the body sleeps, if it sleeps at rest.
+    /// body stayed where it was (an eighth of a tick if it balanced), and in which the solver or the
+    /// guard held the body. The greatest count decides when the body sleeps, if it sleeps at rest.
     pub rests: [u16; 3],
     /// The condition on which the body falls asleep.
     pub falls_asleep: FallsAsleep,
@@ -144,7 +144,7 @@ impl World {
             awake_because: state.awake_because,
             island: island.filter(|other| *other != id).collect(),
             surface_speed: sleep::surface_speed(entity, &self.arena.shapes),
-            rests: [state.still_ticks, state.jitter_ticks, state.held_ticks],
+            rests: [state.still_ticks, state.jitter_ticks / sleep::JITTER_WEIGHT, state.held_ticks],
             rest_needed: (sleep::STILL_SECONDS / self.context.seconds).ceil() as u16,
             held: state.held,
             falls_asleep: FallsAsleep::of(entity),

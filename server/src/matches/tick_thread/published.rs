@@ -60,20 +60,20 @@ pub(crate) type PublishedStates = broadcast::Receiver<Arc<PublishedState>>;
 /// up at once.
 pub(crate) const STATES_WAITING: usize = 8;
 
-/// An effect of the match.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct TimedEffect {
-    /// The tick in which it shows.
+/// The effects of a tick, together, so that nobody takes some of them and asks for later ticks then.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct EffectsOfTick {
+    /// The tick in which they show.
     pub(crate) tick: u64,
-    pub(crate) effect: Effect,
+    pub(crate) effects: Arc<[Effect]>,
 }
 
-/// Each effect in order. A receiver may take them as late as it likes: the latest [`EFFECTS_KEPT`]
-/// wait for it.
-pub(crate) type PublishedEffects = broadcast::Receiver<TimedEffect>;
+/// The ticks that have effects, in order. A receiver may take them as late as it likes: the latest
+/// [`EFFECTS_KEPT`] wait for it.
+pub(crate) type PublishedEffects = broadcast::Receiver<EffectsOfTick>;
 
-/// Maximum number of effects that wait for a receiver of [`PublishedEffects`]: as many as happen in
-/// some seconds of a full match in which everybody shoots.
+/// Maximum number of ticks that wait for a receiver of [`PublishedEffects`], and of effects that are
+/// kept for pages: as many as happen in some seconds of a full match in which everybody shoots.
 pub(crate) const EFFECTS_KEPT: usize = 2048;
 
 impl PublishedState {

@@ -8,7 +8,7 @@ use obsp_proto::effects::Effect;
 use serde::Serialize;
 use tokio::sync::broadcast::error::TryRecvError;
 
-use crate::matches::tick_thread::published::{EFFECTS_KEPT, PublishedEffects, TimedEffect};
+use crate::matches::tick_thread::published::{EFFECTS_KEPT, EffectsOfTick, PublishedEffects};
 use crate::operate::page::Pages;
 
 /// An effect in the form of JSON.
@@ -53,18 +53,14 @@ impl From<Effect> for Shown {
     }
 }
 
-impl From<TimedEffect> for Timed {
-    fn from(TimedEffect { tick, effect }: TimedEffect) -> Self {
-        Self { tick, effect: effect.into() }
-    }
-}
-
 impl Latest {
     /// Takes all effects that wait, and keeps the latest.
     fn take(&mut self) {
         loop {
             match self.published.try_recv() {
-                Ok(effect) => self.taken.push_back(effect.into()),
+                Ok(EffectsOfTick { tick, effects }) => self
+                    .taken
+                    .extend(effects.iter().map(|&effect| Timed { tick, effect: effect.into() })),
                 // More effects happened since the last request than are kept.
                 Err(TryRecvError::Lagged(_)) => {}
                 Err(TryRecvError::Empty | TryRecvError::Closed) => break,
@@ -96,15 +92,17 @@ pub(super) async fn after(Pages(pages): Pages, Path(tick): Path<u64>) -> Json<Ve
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use tokio::sync::broadcast::Sender;
 
     use super::*;
 
     /// Publishes an effect in each of these ticks.
-    fn publish(sender: &Sender<TimedEffect>, ticks: std::ops::RangeInclusive<u64>) {
+    fn publish(sender: &Sender<EffectsOfTick>, ticks: std::ops::RangeInclusive<u64>) {
         for tick in ticks {
-            let effect = Effect::Replaced { entity: tick as u16 };
-            sender.send(TimedEffect { tick, effect }).unwrap();
+            let effects = [Effect::Replaced { entity: tick as u16 }].into();
+            sender.send(EffectsOfTick { tick, effects }).unwrap();
         }
     }
 
@@ -128,6 +126,17 @@ mod tests {
         assert_eq!(ticks(&effects, 0), Vec::from_iter(2..=kept + 1));
         publish(&sender, kept + 2..=2 * kept + 2);
         assert_eq!(ticks(&effects, 0), Vec::from_iter(kept + 3..=2 * kept + 2));
+    }
+
+    #[test]
+    fn the_effects_of_a_tick_come_together() {
+        let sender = Sender::new(EFFECTS_KEPT);
+        let effects = Effects::new(sender.subscribe());
+        let of_tick: Arc<[Effect]> = [1, 2, 3].map(|entity| Effect::Replaced { entity }).into();
+        sender.send(EffectsOfTick { tick: 5, effects: of_tick }).unwrap();
+        publish(&sender, 6..=6);
+        assert_eq!(ticks(&effects, 4), [5, 5, 5, 6]);
+        assert_eq!(ticks(&effects, 5), [6]);
     }
 
     #[test]

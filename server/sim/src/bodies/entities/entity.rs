@@ -121,7 +121,8 @@ pub(crate) struct SleepState {
     pub(crate) asleep: bool,
     /// Number of ticks in a row in which the body was still.
     pub(crate) still_ticks: u16,
-    /// Number of ticks in a row in which the body stayed near its anchor.
+    /// The ticks in a row in which the body stayed near its anchor. A tick in which it balances
+    /// counts as one, and any other as [`JITTER_WEIGHT`](crate::bodies::sleep::JITTER_WEIGHT).
     pub(crate) jitter_ticks: u16,
     /// Whether the solver or the guard held the body in this tick.
     pub(crate) held: bool,

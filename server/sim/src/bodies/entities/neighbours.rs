@@ -24,9 +24,13 @@ const ROOM: f64 = 1.0;
 /// A new region reaches ahead of its body by the way of this many ticks.
 const TICKS_AHEAD: f64 = 3.0;
 
-/// A body that goes farther than this in so many ticks, in units, gets no room ahead: it is as far in
-/// the next tick, or has been put elsewhere.
+/// A body whose way in so many ticks is longer than this, in units, gets no room ahead. It leaves its
+/// region in the next tick anyway, or was put elsewhere.
 const MAX_AHEAD: f64 = 64.0;
+
+/// A body that has become slower gets a smaller region if its region is longer than a new one by this,
+/// in units. Otherwise a heap that flew into a corner would keep everything around it as neighbours.
+const MAX_SURPLUS: f64 = 8.0;
 
 /// The regions and the neighbours of all bodies.
 #[derive(Clone, Debug)]
@@ -40,7 +44,7 @@ pub(super) struct Neighbours {
     pub(super) use_grid: bool,
 }
 
-/// What is around the body in a slot.
+/// The surroundings of the body in a slot.
 #[derive(Clone, Debug)]
 struct Around {
     /// Empty if no body is placed.
@@ -76,13 +80,14 @@ impl Neighbours {
             self.bodies.resize(index + 1, NOWHERE);
         }
         let before = self.bodies[index].region;
-        if self.holds(slot, bounds) {
-            return;
-        }
         let ahead = way * TICKS_AHEAD;
         let is_near = ahead.length_squared() < MAX_AHEAD * MAX_AHEAD;
         let ahead = if is_near { ahead } else { DVec3::ZERO };
         let region = bounds.inflated(ROOM).swept(ahead);
+        let surplus = (before.max - before.min) - (region.max - region.min);
+        if self.holds(slot, bounds) && surplus.max_element() < MAX_SURPLUS {
+            return;
+        }
         let [left, range] = [before, region].map(|region| self.grid.range(&region));
         if left != range {
             self.grid.remove(slot, left);
@@ -213,5 +218,19 @@ mod tests {
         assert!(second.max.x - first.max.x > 2.0 * TICKS_AHEAD, "the way lies ahead");
         neighbours.hold(0, &at(60.0), DVec3::X * MAX_AHEAD);
         assert_eq!(neighbours.bodies[0].region, at(60.0).inflated(ROOM), "a jump has no way ahead");
+    }
+
+    /// A body that has come to rest keeps a region that is longer than a new one up to the surplus.
+    #[test]
+    fn a_region_that_is_far_too_long_is_replaced() {
+        let mut neighbours = Neighbours::new(&Aabb::from_centre(DVec3::ZERO, DVec3::splat(99.0)));
+        let bounds = Aabb::from_centre(DVec3::ZERO, DVec3::splat(8.0));
+        for (surplus, is_replaced) in [(0.9 * MAX_SURPLUS, false), (1.1 * MAX_SURPLUS, true)] {
+            neighbours.release(0);
+            neighbours.hold(0, &bounds, DVec3::X * (surplus / TICKS_AHEAD));
+            neighbours.hold(0, &bounds, DVec3::ZERO);
+            let region = neighbours.bodies[0].region;
+            assert_eq!(region == bounds.inflated(ROOM), is_replaced, "{surplus}: {region:?}");
+        }
     }
 }

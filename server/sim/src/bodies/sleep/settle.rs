@@ -28,7 +28,7 @@ const JITTER_TICKS: u16 = 6;
 /// So a body that touches no other body sleeps after half a second. This is longer than
 /// [`STILL_SECONDS`], so that the body has time to begin to slide. In a heap jitter counts as being
 /// still.
-pub(super) const JITTER_WEIGHT: u16 = 8;
+pub(crate) const JITTER_WEIGHT: u16 = 8;
 
 /// A body that touches no other body and is faster than this, in units per second, rocks: it would
 /// fall asleep aslant if this counted as jitter.
@@ -88,7 +88,7 @@ pub(crate) fn settle(
         states[usize::from(slot)] = match entity.mobility() {
             Mobility::Kinematic => State::Awake(AwakeReason::Moves),
             Mobility::Dynamic => {
-                let lies = [in_heap(slot), carried(slot), balances.contains(&slot)];
+                let lies = [in_heap(slot), carried(slot), balances.binary_search(&slot).is_ok()];
                 count_rest(entity, shapes, lies, seconds)
             }
             _ => State::NotAwake,
@@ -138,14 +138,13 @@ fn count_rest(
     let passed = entity.record.pace.ticks();
     sleep.still_ticks = count(sleep.still_ticks, is_still, passed);
     let rests = jitters && (in_heap || speed < ROCKING_SPEED * rest_share);
-    let balances = balances && !in_heap;
     // A body that rocks lies flat for a tick on its way. So the ticks in which it balances count
     // as well, but for less.
     let weight = if balances { 1 } else { JITTER_WEIGHT };
     sleep.jitter_ticks = count(sleep.jitter_ticks, rests, passed * weight);
     sleep.held_ticks = count(sleep.held_ticks, sleep.held, 1);
     let jitter_ticks = match in_heap {
-        true => JITTER_WEIGHT * enough.max(JITTER_TICKS),
+        true => heap_jitter(seconds),
         false => ticks(BALANCE_SECONDS),
     };
     // A body that lies alone does not sleep just because it is still: it has to come to its rest
@@ -153,13 +152,18 @@ fn count_rest(
     let stands = (in_heap || is_vehicle) && sleep.still_ticks >= enough;
     let held = !balances && sleep.held_ticks >= ticks(HELD_SECONDS).max(HELD_TICKS);
     let moves = !stands && sleep.jitter_ticks < jitter_ticks && !held;
-    let settles = is_still || jitters && in_heap && !balances || sleep.held;
+    let settles = is_still || jitters && in_heap || sleep.held;
     match (moves, in_air) {
         (true, _) if settles => State::Awake(AwakeReason::Settles),
         (true, _) => State::Awake(AwakeReason::Moves),
         (false, true) => State::Awake(AwakeReason::InAir),
         (false, false) => State::MaySleep,
     }
+}
+
+/// The weighted ticks for which a body of a heap must jitter before it sleeps.
+pub(super) fn heap_jitter(seconds: f64) -> u16 {
+    JITTER_WEIGHT * ticks(STILL_SECONDS, seconds).max(JITTER_TICKS)
 }
 
 /// Whether a body has stayed near its anchor. `rest_share` is [`Entity::rest_share`].
@@ -183,7 +187,7 @@ fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     move |slot| among[usize::from(slot)]
 }
 
-/// The slots of bodies outside of heaps that touch the world, but do not lie on it: their weight does
+/// The slots, ascending, of bodies outside of heaps that touch the world, but do not lie on it: their weight does
 /// not act between the points at which they are touched.
 fn balances(
     entities: &Entities,
@@ -224,9 +228,10 @@ fn balances(
     slots
 }
 
-/// Whether the origin is inside the convex hull of some points.
+/// Whether the origin is one of some points, or inside their convex hull.
 fn surrounds(points: &[DVec2]) -> bool {
-    points.iter().all(|a| points.iter().any(|b| a.perp_dot(*b) < 0.0))
+    points.contains(&DVec2::ZERO)
+        || points.iter().all(|a| points.iter().any(|b| a.perp_dot(*b) < 0.0))
 }
 
 /// Returns whether something touches the body in a slot from below, or from above if the body falls

@@ -1,7 +1,7 @@
 //! Waking in a tick: what a moving body touches, and what it has left.
 
-use super::settle::JITTER_WEIGHT;
-use super::{STILL_SECONDS, WAKING_SPEED, WakingIslands, surface_speed, ticks};
+use super::settle::heap_jitter;
+use super::{WAKING_SPEED, WakingIslands, surface_speed};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::{Pair, PairIndex, search_woken, touching_bodies};
 use crate::bodies::entities::{Entities, Entity};
@@ -45,17 +45,17 @@ pub(crate) fn wake_for_tick(
 /// Wakes sleeping bodies that a moving body touches. Touched bodies that would skip the tick move
 /// as well. Returns whether there were any such bodies.
 fn wake_touched(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) -> bool {
-    let enough = ticks(STILL_SECONDS, seconds);
+    let jitter = heap_jitter(seconds);
     let driven = Driven::new(entities, pairs);
     // A kinematic body, or a body that it drives, wakes others even if it moves slowly.
     let drives = |entity: &Entity| {
         entity.mobility() == Mobility::Kinematic || driven.contains(entity.id.slot)
     };
     let moves = |entity: &Entity| {
-        entity.mobility().is_guarded() &&
         // A body that jitters in its place in a heap does not count as moving.
-        (surface_speed(entity, shapes) > WAKING_SPEED && entity.sleep.jitter_ticks < JITTER_WEIGHT * enough
-            || drives(entity))
+        let goes =
+            || surface_speed(entity, shapes) > WAKING_SPEED && entity.sleep.jitter_ticks < jitter;
+        entity.mobility().is_guarded() && (goes() || drives(entity))
     };
     let touched: Vec<(u16, u16)> = touching_bodies(pairs)
         .filter(|&(_, other)| entities.mobility(other).is_at_rest())

@@ -17,8 +17,8 @@ const MOST: f64 = 40.0;
 /// mass of the body. A stack of three equal bodies gets one more than its number of bodies gives.
 const PER_ROOT: f64 = 4.0;
 
-/// An island of more bodies is a heap. Its bodies lean on many others, and more sub-steps would cost
-/// half as much again without a heap that lies better.
+/// Maximum number of bodies of an island whose loads count. An island of more is a heap. Its bodies
+/// lean on many others. There, more sub-steps cost half as much again, and no heap lies better.
 const MAX_STACK: usize = 16;
 
 /// In a contact whose normal has at least this height, the upper body lies on the lower one.
@@ -32,6 +32,7 @@ const LYING_SPEED: f64 = 60.0;
 pub(super) struct Carrier {
     /// Height of its centre of mass, in units.
     pub(super) height: f64,
+    /// In units per second.
     pub(super) velocity: DVec3,
     /// Mass in kg. Infinite if nothing moves the body.
     pub(super) mass: f64,
@@ -95,18 +96,20 @@ mod tests {
     use crate::bodies::contact::{PairKey, Points};
     use crate::collision::separation::Features;
 
+    /// The body `upper` lies on `body`.
+    fn pair(body: u16, upper: u16) -> Pair {
+        let key = PairKey { body, other: Blocker::Entity(upper), parts: (0, 0) };
+        let (features, points) = (Features::NONE, Points::new());
+        Pair { key, axis: DVec3::Z, features, gap: 0.1, points }
+    }
+
     /// The sub-steps of bodies of these masses, each higher than the one before. Of each pair of
     /// indices, the second body lies on the first.
     fn needed_by(masses: &[f64], lying: &[[u16; 2]]) -> u32 {
         let carrier =
             |(at, &mass): (usize, &f64)| Carrier { height: at as f64, velocity: DVec3::ZERO, mass };
         let carriers: Vec<Carrier> = masses.iter().enumerate().map(carrier).collect();
-        let pair = |&[body, upper]: &[u16; 2]| {
-            let key = PairKey { body, other: Blocker::Entity(upper), parts: (0, 0) };
-            let (features, points) = (Features::NONE, Points::new());
-            Pair { key, axis: DVec3::Z, features, gap: 0.1, points }
-        };
-        let pairs: Vec<Pair> = lying.iter().map(pair).collect();
+        let pairs: Vec<Pair> = lying.iter().map(|&[body, upper]| pair(body, upper)).collect();
         sub_steps(4, &carriers, pairs.iter(), |pair| {
             [Some(pair.key.body), pair.key.other.entity()].map(|slot| slot.map_or(9, usize::from))
         })
@@ -122,5 +125,23 @@ mod tests {
         assert_eq!(needed_by(&[9.0, 1.0], &[[0, 1]]), 4, "a light body on a heavy one");
         assert_eq!(needed_by(&[1.0, 1000.0], &[[0, 1]]), 40);
         assert_eq!(needed_by(&[1.0, f64::INFINITY], &[[0, 1]]), 4);
+    }
+
+    #[test]
+    fn heaps_and_bodies_that_hit_each_other_get_no_more() {
+        let masses = |count: usize| {
+            let mut masses = vec![1.0; count];
+            masses[1] = 9.0;
+            masses
+        };
+        assert_eq!(needed_by(&masses(MAX_STACK), &[[0, 1]]), 12);
+        assert_eq!(needed_by(&masses(MAX_STACK + 1), &[[0, 1]]), 4);
+        let hit = |speed| {
+            let body = |height, mass, velocity| Carrier { height, velocity, mass };
+            let bodies = [body(0.0, 1.0, DVec3::ZERO), body(1.0, 9.0, DVec3::NEG_Z * speed)];
+            sub_steps(4, &bodies, [pair(0, 1)].iter(), |_| [0, 1])
+        };
+        assert_eq!(hit(0.9 * LYING_SPEED), 12);
+        assert_eq!(hit(1.1 * LYING_SPEED), 4);
     }
 }
