@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use obsp_game::{Audience, Event, RunningMatch};
 use obsp_proto::control::{ChatLine, MatchEvent, Means};
+use obsp_proto::effects::Effect;
 use obsp_proto::{Tick, Time};
 use obsp_sim::{Command, Counters, EntityId};
 use tokio::sync::{broadcast, watch};

@@ -309,6 +309,7 @@ fn bodies_that_fly_at_each_other_have_contacts_whatever_the_filters() {
     let empty = MapBuilder::default().block([-64, -64, -16_384], [64, 64, -16_320]);
     let search =
         ContactSearch::new(Arc::new(empty.compile()), &shipped()).expect("a match can be set up");
+    let mut met = 0;
     for model in 0..models.len() {
         for gap in [1.0, 3.0, 5.0, 9.0] {
             let figure = &models[model];
@@ -321,10 +322,13 @@ fn bodies_that_fly_at_each_other_have_contacts_whatever_the_filters() {
                 angular: DVec3::ZERO,
             };
             let things = [thing(at, way * 600.0), thing(at + way * distance, way * -600.0)];
-            let found = with_any_filters(&search, &things).expect("they are apart");
+            // One body in a hollow of the other overlaps it.
+            let Some(found) = with_any_filters(&search, &things) else { continue };
+            met += 1;
             assert!(!found.is_empty(), "two of {} with a gap of {gap}", figure.name);
         }
     }
+    assert!(met > 30, "only {met} pairs are apart");
 }
 
 /// The comparison finds any difference, down to a thousandth of the rest gap.
