@@ -310,9 +310,8 @@ fn bodies_that_fly_at_each_other_have_contacts_whatever_the_filters() {
     let search =
         ContactSearch::new(Arc::new(empty.compile()), &shipped()).expect("a match can be set up");
     let mut met = 0;
-    for model in 0..models.len() {
+    for (model, figure) in models.iter().enumerate() {
         for gap in [1.0, 3.0, 5.0, 9.0] {
-            let figure = &models[model];
             let (at, turned, way) = (DVec3::splat(100.0), DQuat::IDENTITY, DVec3::X);
             let distance = touching_distance((figure, (at, turned)), (figure, turned), way) + gap;
             let thing = |at: DVec3, velocity: DVec3| Thing {
