@@ -5,7 +5,8 @@
 //! used up its free distance in an earlier round of this tick, and stand in this round. Other
 //! bodies may then meet it, even if these bodies hardly move.
 //!
-//! Such bodies are looked for among the neighbours of a body. So [`hold`] comes before the motion.
+//! The guard looks for such bodies among the neighbours of a body. So the guard calls [`hold`]
+//! before the motion.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
