@@ -163,7 +163,8 @@ fn count_rest(
 
 /// The weighted ticks for which a body of a heap must jitter before it sleeps.
 pub(super) fn heap_jitter(seconds: f64) -> u16 {
-    JITTER_WEIGHT * ticks(STILL_SECONDS, seconds).max(JITTER_TICKS)
+    // A tick may be so short that the number of ticks is the greatest that fits.
+    ticks(STILL_SECONDS, seconds).max(JITTER_TICKS).saturating_mul(JITTER_WEIGHT)
 }
 
 /// Whether a body has stayed near its anchor. `rest_share` is [`Entity::rest_share`].
