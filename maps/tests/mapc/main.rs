@@ -1,6 +1,8 @@
 //! The command `mapc`, run in the way a user runs it.
 
 mod command;
+mod fgd;
+mod forms;
 mod slopes;
 
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! A client against the server's session and simulation, in virtual time.
 
 mod changes;
+mod driving;
 mod server;
 
 use std::path::Path;

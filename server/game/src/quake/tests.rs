@@ -1,7 +1,7 @@
 //! Tools of the families' tests: small halls, and a game that plays all families in them and
 //! notes what it is left to do. Every tick is audited.
 
-#[path = "../../tests/drawn/mod.rs"]
+#[path = "../../tests/game/drawn.rs"]
 mod drawn;
 
 use std::sync::Arc;
