@@ -2,8 +2,8 @@
 //! browsers of servers, administrators and visitors of the pages. The tests are one program, because
 //! each program links the server, and because tests that wait leave the processor to others.
 //!
-//! Programs of their own are left for what must not share a process: tests that measure time or count
-//! allocations.
+//! Programs of their own are left for what must not share a process: tests that measure time, that
+//! run cargo, or that count allocations.
 
 mod addresses;
 #[cfg(target_os = "linux")]
@@ -16,7 +16,6 @@ mod loopback;
 mod matches;
 #[cfg(unix)]
 mod operator_pages;
-mod outside;
 mod overload;
 mod page_digests;
 #[cfg(target_os = "linux")]
