@@ -218,15 +218,19 @@ impl Flood {
             state => return visit(cube, state),
         };
         let middle = cube.centre();
-        for child in 0..8 {
-            let upper = |axis: usize| child >> axis & 1 == 1;
-            let touches = |i: usize| {
-                if upper(i) { region[1][i] >= middle[i] } else { region[0][i] <= middle[i] }
-            };
-            if (0..3).all(touches) {
-                let low = [0, 1, 2].map(|i| if upper(i) { middle[i] } else { cube.low[i] });
-                let child = Cube { index: first + child, low, side: 0.5 * cube.side };
-                self.visit_below(child, region, visit);
+        // The halves of the cube that the region touches on an axis: 0 is the lower one.
+        let halves = |axis: usize| {
+            let (lower, upper) = (region[0][axis] <= middle[axis], region[1][axis] >= middle[axis]);
+            u32::from(!lower)..1 + u32::from(upper)
+        };
+        for z in halves(2) {
+            for y in halves(1) {
+                for x in halves(0) {
+                    let half = [x, y, z];
+                    let low = [0, 1, 2].map(|i| [cube.low[i], middle[i]][half[i] as usize]);
+                    let index = first + (x | y << 1 | z << 2);
+                    self.visit_below(Cube { index, low, side: 0.5 * cube.side }, region, visit);
+                }
             }
         }
     }
