@@ -55,6 +55,8 @@ pub struct Flood {
     step: f64,
     /// All cubes. The children of a cube follow each other, from the index in its state.
     cubes: RefCell<Vec<State>>,
+    /// For each eight children, the index of the cube that they divide.
+    parents: RefCell<Vec<u32>>,
     leaks: bool,
 }
 
@@ -93,7 +95,8 @@ impl Flood {
         }
         let corner = min.map(|x| ((x - MARGIN) / step).floor() * step);
         let cubes = RefCell::new(vec![State::New]);
-        let mut flood = Self { brushes, corner, side, step, cubes, leaks: false };
+        let parents = RefCell::default();
+        let mut flood = Self { brushes, corner, side, step, cubes, parents, leaks: false };
         let around = |flood: &Self, seeds: &[[f64; 3]]| {
             seeds.iter().flat_map(|&seed| flood.near(seed, TOUCH)).collect::<Vec<Cube>>()
         };
@@ -179,7 +182,7 @@ impl Flood {
                     let face = cube.low[axis] + f64::from(sign) * cube.side;
                     let beyond = face + if sign == 0 { -thin } else { thin };
                     (slab[0][axis], slab[1][axis]) = (beyond, beyond);
-                    self.visit(slab, &mut |next, _| {
+                    self.visit_near(cube, &slab, &mut |next, _| {
                         if self.mark(next, reach) {
                             open.push_back(next);
                         }
@@ -210,6 +213,22 @@ impl Flood {
         if overlap(&all.bounds(), &region) {
             self.visit_below(all, &region, visit);
         }
+    }
+
+    /// Visits every undivided cube that touches a box near `from`. It goes up to the smallest cube
+    /// around the box, and down from there.
+    fn visit_near(&self, from: Cube, region: &Bounds, visit: &mut impl FnMut(Cube, State)) {
+        let mut around = from;
+        while !around.holds(region) {
+            let Some(block) = around.index.checked_sub(1) else {
+                return self.visit(*region, visit);
+            };
+            let index = self.parents.borrow()[block as usize / 8];
+            let (side, child) = (around.side, block % 8);
+            let low = [0, 1, 2].map(|i| around.low[i] - f64::from(child >> i & 1) * side);
+            around = Cube { index, low, side: 2.0 * side };
+        }
+        self.visit_below(around, region, visit);
     }
 
     fn visit_below(&self, cube: Cube, region: &Bounds, visit: &mut impl FnMut(Cube, State)) {
@@ -247,6 +266,7 @@ impl Flood {
                 let mut cubes = self.cubes.borrow_mut();
                 let first = cubes.len() as u32;
                 cubes.extend([State::New; 8]);
+                self.parents.borrow_mut().push(cube.index);
                 State::Split(first)
             }
             Cover::Some | Cover::All => State::Closed,
@@ -263,6 +283,11 @@ impl Cube {
 
     fn bounds(&self) -> Bounds {
         [self.low, self.low.map(|x| x + self.side)]
+    }
+
+    /// Whether the box is inside and does not touch the surface.
+    fn holds(&self, [min, max]: &Bounds) -> bool {
+        (0..3).all(|i| min[i] > self.low[i] && max[i] < self.low[i] + self.side)
     }
 }
 
