@@ -46,8 +46,8 @@ const BALANCE_SECONDS: f64 = 4.0;
 /// time and [`BALANCE_SECONDS`] it comes to lie at least once, and so it sleeps flat.
 const LYING_SECONDS: f64 = 2.0;
 
-/// Points whose gaps differ from the least one by no more than this, in units, carry their body. The
-/// gap of a point depends a little on its load.
+/// Points whose gaps differ by no more than this, in units, carry their body together. The gap of a
+/// point depends a little on its load.
 const SAME_GAP: f64 = 1.0 / 128.0;
 
 /// Like [`SAME_GAP`], for each unit of distance between the points: a body that lies on points of
