@@ -47,6 +47,7 @@ use crate::context::StepContext;
 use crate::threads::Threads;
 
 pub(crate) use flight::damped;
+pub(crate) use load::MOST_FOR_LOADS;
 pub(crate) use restitution::RESTITUTION_THRESHOLD;
 
 use body::Bodies;
@@ -222,7 +223,7 @@ fn divide(
         if touching.is_empty() {
             continue;
         }
-        let steps = (members.len() as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS);
+        let steps = usual_sub_steps(members.len());
         let repeats_impacts = at_pace(steps, pace) <= REPEATED_SUB_STEPS;
         let carriers: Vec<Carrier> =
             slots().map(|slot| carrier(entities.get(slot), shapes)).collect();
@@ -247,6 +248,29 @@ fn divide(
         division.add([members, touching], steps, pace.ticks(), position, bodies_of);
     }
     division
+}
+
+/// The number of sub-steps of an island of this many bodies, before the loads of its bodies count.
+fn usual_sub_steps(bodies: usize) -> u32 {
+    (bodies as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS)
+}
+
+/// The number of sub-steps that the loads of an island add in a tick of 1/60 s. The island has the
+/// bodies in the slots `members`, which are ascending, and these pairs.
+pub(crate) fn added_sub_steps(
+    entities: &Entities,
+    shapes: &Shapes,
+    members: &[u16],
+    pairs: &[&Pair],
+) -> u32 {
+    let usual = usual_sub_steps(members.len());
+    let carriers: Vec<Carrier> =
+        members.iter().map(|&slot| carrier(entities.get(slot), shapes)).collect();
+    let local = |slot: u16| members.binary_search(&slot).unwrap_or(usize::MAX);
+    let all = sub_steps(usual, &carriers, pairs.iter().copied(), |pair| {
+        [Some(pair.key.body), pair.key.other.entity()].map(|slot| slot.map_or(usize::MAX, local))
+    });
+    all - usual
 }
 
 /// A body as one that others may lie on.

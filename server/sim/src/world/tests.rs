@@ -10,6 +10,7 @@ mod currents;
 mod dynamics;
 mod emergency;
 mod islands;
+mod jitter;
 mod kinematic;
 mod kinematic_heaps;
 mod layers;
