@@ -23,8 +23,7 @@ use tracing::warn;
 use super::end::End;
 use super::path::Path;
 use super::rate::congestion::GameCongestion;
-use super::rate::rate_adaptation::PathSample;
-use super::rate::snapshot_pace::SnapshotPace;
+use super::rate::snapshot_rate::{PathSample, SnapshotRate};
 use crate::door::admission::Permit;
 use crate::door::admission::limit::Limit;
 use crate::door::admittance::Denied;
@@ -70,7 +69,7 @@ pub(super) struct Feed<'a, P: Path> {
     stats_noted: Option<Instant>,
     /// How often one of the client's limits was hit.
     limits_hit: u64,
-    pace: SnapshotPace,
+    pace: SnapshotRate,
     path_stats: PathStats,
 }
 
@@ -99,7 +98,7 @@ impl<'a, P: Path> Feed<'a, P> {
         let budget = if spectates { game.spectators.budget } else { game.client_budget };
         let chat = ChatQueue::new(budget, Instant::now());
         let (empty, budget) = (path.room(), Budget::new(budget, game.now()));
-        let pace = SnapshotPace::new(game.snapshot_limit);
+        let pace = SnapshotRate::new(game.snapshot_limit);
         let outbox = Outbox::new(stream);
         let (mismatch_logged, path_stats) = (None, PathStats::default());
         Self {

@@ -6,8 +6,7 @@ use quinn_proto::{Dir, IdleTimeout, StreamId, TransportConfig};
 
 use super::background::Background;
 use super::congestion::GameCongestion;
-use super::rate_adaptation::PathSample;
-use super::snapshot_pace::SnapshotPace;
+use super::snapshot_rate::{PathSample, SnapshotRate};
 use super::virtual_line::{Direction, VirtualLine};
 use crate::network::endpoint::{Limits, transport};
 
@@ -59,7 +58,7 @@ fn transfer_beside(snapshot_bytes: usize, down: Direction) -> Outcome {
     let mut client = TransportConfig::default();
     client.max_idle_timeout(Some(IdleTimeout::try_from(obsp_proto::IDLE_TIMEOUT).unwrap()));
     let mut line = VirtualLine::connect([down, up], transport(LIMITS), client, 1);
-    let (mut pace, mut tick) = (SnapshotPace::new(TICK_RATE), 0);
+    let (mut pace, mut tick) = (SnapshotRate::new(TICK_RATE), 0);
     let mut download = Download::new(&mut line);
     let begin = line.elapsed();
     let mut arrivals: Vec<(Duration, Duration)> = Vec::new();
@@ -92,7 +91,7 @@ fn transfer_beside(snapshot_bytes: usize, down: Direction) -> Outcome {
 /// Sends a snapshot that holds the time at which it was sent.
 fn send_snapshot(
     line: &mut VirtualLine,
-    pace: &mut SnapshotPace,
+    pace: &mut SnapshotRate,
     tick: u64,
     snapshot_bytes: usize,
 ) {

@@ -7,7 +7,7 @@ use quinn::congestion::ControllerFactory;
 use quinn_proto::{IdleTimeout, TransportConfig};
 
 use super::congestion::GameCongestion;
-use super::snapshot_pace::SnapshotPace;
+use super::snapshot_rate::SnapshotRate;
 use super::virtual_line::{Direction, VirtualLine};
 use crate::network::endpoint::{Limits, transport};
 
@@ -38,7 +38,7 @@ fn gap(seconds: u64, budget: u32, server: TransportConfig) -> Option<Duration> {
         .congestion_controller_factory(congestion)
         .max_idle_timeout(Some(IdleTimeout::try_from(obsp_proto::IDLE_TIMEOUT).unwrap()));
     let mut line = VirtualLine::connect([direction.clone(), direction], server, client, 1);
-    let mut pace = SnapshotPace::new(TICK_RATE);
+    let mut pace = SnapshotRate::new(TICK_RATE);
     let (mut last, mut longest) = (line.elapsed(), Duration::ZERO);
     for tick in 1..u64::from(TICK_RATE) * (10 + seconds) {
         let now = line.now();

@@ -7,8 +7,7 @@ use obsp_proto::server::Budget;
 use quinn_proto::{AckFrequencyConfig, IdleTimeout, TransportConfig};
 
 use super::congestion::GameCongestion;
-use super::rate_adaptation::PathSample;
-use super::snapshot_pace::SnapshotPace;
+use super::snapshot_rate::{PathSample, SnapshotRate};
 use super::virtual_line::{Direction, VirtualLine};
 use crate::network::endpoint::{Limits, transport};
 
@@ -59,7 +58,7 @@ fn play(down: Direction, busy_snapshot: usize, holds_back: bool) -> Outcome {
     let up = Direction { rate: None, queue: Duration::ZERO, ..down.clone() };
     let mut budget = Budget::new(LIMITS.budget, Time::ZERO);
     let mut line = VirtualLine::connect([down, up], transport(LIMITS), client(holds_back), 1);
-    let (begin, mut pace) = (line.elapsed(), SnapshotPace::new(TICK_RATE));
+    let (begin, mut pace) = (line.elapsed(), SnapshotRate::new(TICK_RATE));
     let busy_from = begin + Duration::from_secs(QUIET);
     let mut arrivals: Vec<(Duration, Duration, usize)> = Vec::new();
     for tick in 1..=(QUIET + BUSY) * u64::from(TICK_RATE) {
@@ -92,7 +91,7 @@ fn play(down: Direction, busy_snapshot: usize, holds_back: bool) -> Outcome {
 /// sent.
 fn send_snapshot(
     line: &mut VirtualLine,
-    pace: &mut SnapshotPace,
+    pace: &mut SnapshotRate,
     tick: u64,
     wanted: usize,
 ) -> usize {
@@ -144,7 +143,7 @@ fn worst_rate(seed: u64, holds_back: bool) -> f64 {
     };
     let mut line =
         VirtualLine::connect([line.clone(), line], transport(LIMITS), client(holds_back), seed);
-    let (begin, mut pace) = (line.elapsed(), SnapshotPace::new(TICK_RATE));
+    let (begin, mut pace) = (line.elapsed(), SnapshotRate::new(TICK_RATE));
     let mut arrivals = [0_u32; 120];
     for tick in 1..=arrivals.len() as u64 * u64::from(TICK_RATE) {
         send_snapshot(&mut line, &mut pace, tick, 100);
