@@ -45,7 +45,7 @@ use crate::bodies::armed_move::ArmedMove;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
-use crate::bodies::roles::{Cargo, Hovertank, Kinematic, Missile, PlayerBody, Role, Walker};
+use crate::bodies::roles::{Hovertank, Kinematic, Missile, PlayerBody, Role, Walker};
 use crate::bodies::rounds::Strike;
 use crate::bodies::sleep;
 use crate::collision::pose::Pose;
@@ -261,15 +261,11 @@ impl World {
         })
     }
 
-    /// Removes a player and their cargo. Nothing happens if the player has already left the match.
+    /// Removes a player. Nothing happens if the player has already left the match.
     pub fn leave(&mut self, id: EntityId) {
-        let tank = self.entities.find(id).and_then(Entity::hovertank);
-        let cargo = tank.and_then(|tank| tank.cargo);
-        for left in cargo.into_iter().chain([id]) {
-            self.detach_all_from(left);
-            sleep::remove(&mut self.entities, left);
-            self.forget_strikes(left.slot);
-        }
+        self.detach_all_from(id);
+        sleep::remove(&mut self.entities, id);
+        self.forget_strikes(id.slot);
         self.count();
     }
 
@@ -402,8 +398,7 @@ impl World {
             Role::Player(PlayerBody::Hovertank(tank)) => Kind::Vehicle { model: tank.model },
             Role::Prop(model)
             | Role::Kinematic(Kinematic { model, .. })
-            | Role::Missile(Missile { model, .. })
-            | Role::Cargo(Cargo { model, .. }) => Kind::Prop { model: *model },
+            | Role::Missile(Missile { model, .. }) => Kind::Prop { model: *model },
         };
         // A client extrapolates by the velocity, and must not see a stopped body move on.
         let stopped = entity.is_kinematic() && entity.sleep.held;

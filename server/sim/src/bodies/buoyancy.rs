@@ -1,6 +1,6 @@
 //! Buoyancy: finds what each awake prop displaces of the map's liquids. The solver applies the
-//! effect like that of any force. Missiles, vehicles, cargo and kinematic bodies go through liquids
-//! as through air.
+//! effect like that of any force. Missiles, vehicles and kinematic bodies go through liquids as through
+//! air.
 
 use obsp::Map;
 

@@ -68,7 +68,7 @@ impl World {
     ///
     /// # Errors
     /// [`PlaceError::NoSuchEntity`] if there is no such body in the world, and
-    /// [`PlaceError::AlwaysSolid`] for players, missiles and cargo.
+    /// [`PlaceError::AlwaysSolid`] for players and missiles.
     pub fn make_intangible(&mut self, id: EntityId) -> Result<(), PlaceError> {
         let pose = self.pose_of(self.possible_picture(id)?).ok_or(PlaceError::NoSuchEntity)?;
         self.become_picture(id, Outside::Intangible(pose));
@@ -260,7 +260,7 @@ impl World {
         let entity = entity.ok_or(PlaceError::NoSuchEntity)?;
         match entity.role {
             Role::Prop(_) | Role::Kinematic(_) => Ok(entity),
-            Role::Player(_) | Role::Missile(_) | Role::Cargo(_) => Err(PlaceError::AlwaysSolid),
+            Role::Player(_) | Role::Missile(_) => Err(PlaceError::AlwaysSolid),
         }
     }
 

@@ -234,7 +234,7 @@ impl Entity {
     /// Whether impulses move the body.
     pub(crate) fn is_rigid(&self) -> bool {
         match self.role {
-            Role::Prop(_) | Role::Cargo(_) => true,
+            Role::Prop(_) => true,
             Role::Missile(_) => self.is_ball(),
             Role::Player(body) => matches!(body, PlayerBody::Hovertank(_)),
             Role::Kinematic(_) => false,
