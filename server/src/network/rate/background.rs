@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::path_estimate::PathEstimate;
 use super::HEAVY_LOSS;
+use super::path_estimate::PathEstimate;
 
 /// Delay that the transfer may add to the round trip. It is less than the delay that makes the
 /// snapshots beside it slow down.
