@@ -30,7 +30,7 @@ pub(crate) fn set(
     if map.liquids().is_empty() {
         return;
     }
-    for entity in entities.iter_mut() {
+    for entity in entities.active_mut() {
         let floats = entity.mobility() == Mobility::Dynamic && entity.has_dynamics();
         let speed = floats.then(|| sleep::surface_speed(entity, shapes));
         entity.record.buoyancy = speed
@@ -42,7 +42,7 @@ pub(crate) fn set(
 /// comes before [`set`], must not see it.
 pub(crate) fn reset(map: &Map, entities: &mut Entities) {
     if !map.liquids().is_empty() {
-        entities.iter_mut().for_each(|entity| entity.record.buoyancy = None);
+        entities.active_mut().for_each(|entity| entity.record.buoyancy = None);
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn begin_tick(entities: &mut Entities, pairs: &[Pair]) -> Slowed {
     if driven.is_empty() {
         return slowed;
     }
-    let slots = entities.slots_of(Mobility::Dynamic).into_iter();
+    let slots = entities.slots_where(|it| it.mobility() == Mobility::Dynamic).into_iter();
     let velocities: Vec<(u16, DVec3)> =
         slots.filter_map(|slot| Some((slot, driven.velocity(entities, slot)?))).collect();
     for (slot, velocity) in velocities {

@@ -40,7 +40,7 @@ use crate::bodies::dynamics::LockedAxes;
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::{Placement, Proposal};
 use crate::bodies::mobility::{Mobility, Pace};
-use crate::bodies::slots::flags_by_slot;
+use crate::bodies::slots::SlotSet;
 use crate::collision::pose::Pose;
 use crate::collision::shape::{Shape, Shapes};
 use crate::context::StepContext;
@@ -301,7 +301,7 @@ struct BodyIndices {
 impl BodyIndices {
     fn new(entities: &Entities, pairs: &[Pair]) -> Self {
         let (mut slots, mut balls) = (vec![0], Vec::new());
-        for entity in entities.iter() {
+        for entity in entities.active() {
             match entity.mobility() {
                 Mobility::Dynamic => slots.push(entity.id.slot),
                 Mobility::Ball => balls.push(entity.id.slot),
@@ -311,8 +311,8 @@ impl BodyIndices {
         // Other code moves balls, so balls only take impulses here.
         if !balls.is_empty() {
             let others = pairs.iter().filter_map(|pair| pair.key.other.entity());
-            let are_touched = flags_by_slot(others, entities.slot_count());
-            balls.retain(|&ball| are_touched[usize::from(ball)]);
+            let touched: SlotSet = others.collect();
+            balls.retain(|&ball| touched.contains(ball));
         }
         slots.extend(balls);
         let movable_end = slots.len();
@@ -329,7 +329,7 @@ impl BodyIndices {
     /// The slots of the bodies that impulses or games may move, ascending.
     fn moved(&self, entities: &Entities) -> Vec<u16> {
         let mut slots = self.slots[1..self.movable_end].to_vec();
-        slots.extend(entities.kinematic().map(|entity| entity.id.slot));
+        slots.extend(entities.active_kinematic().map(|entity| entity.id.slot));
         slots.sort_unstable();
         slots
     }
