@@ -38,14 +38,6 @@ pub(crate) fn set(
     }
 }
 
-/// Ends the buoyancy of a tick. It is not saved, so the search for contacts of the next tick, which
-/// comes before [`set`], must not see it.
-pub(crate) fn reset(map: &Map, entities: &mut Entities) {
-    if !map.liquids().is_empty() {
-        entities.active_mut().for_each(|entity| entity.record.buoyancy = None);
-    }
-}
-
 /// The buoyancy of a body whose surface moves at `speed`; `None` for a body in no liquid.
 fn of(
     (map, currents): (&Map, &Currents),

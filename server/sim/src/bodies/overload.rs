@@ -128,16 +128,6 @@ fn at_half_rate(islands: &[Island], mut cost: f64, budget: f64) -> Vec<&Island> 
     chosen
 }
 
-/// Ends a tick: gives every body its full pace for the next one.
-pub(crate) fn reset_paces(entities: &mut Entities, shapes: &Shapes) {
-    for entity in entities.active_mut() {
-        entity.record.skipped = std::mem::take(&mut entity.record.pace) == Pace::Skips;
-        if !entity.record.skipped && entity.dynamics.own().is_some() {
-            entity.dynamics.end_tick(&shapes[entity.shape]);
-        }
-    }
-}
-
 impl Island {
     /// Whether one tick at half rate costs less than two others: see [`MAX_WAY_AT_HALF_RATE`].
     fn half_rate_pays(&self) -> bool {

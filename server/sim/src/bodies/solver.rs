@@ -149,7 +149,7 @@ pub(crate) fn solve(
         }
     }
     let mut proposals = Vec::with_capacity(places.len() - 1);
-    for slot in indices.moved(entities) {
+    for slot in indices.moved(entities).iter() {
         let Some(entity) = entities.get_mut(slot) else { continue };
         let (index, shape) = (indices.by_slot[usize::from(slot)], &shapes[entity.shape]);
         let seconds = seconds * f64::from(entity.record.pace.ticks());
@@ -317,7 +317,7 @@ impl BodyIndices {
         slots.extend(balls);
         let movable_end = slots.len();
         if entities.has_kinematic() {
-            slots.extend(touched_kinematic(entities, pairs));
+            slots.extend(touched_kinematic(entities, pairs).iter());
         }
         let mut by_slot = vec![0; entities.slot_count()];
         for (index, &slot) in slots.iter().enumerate().skip(1) {
@@ -326,12 +326,10 @@ impl BodyIndices {
         Self { by_slot, slots, movable_end }
     }
 
-    /// The slots of the bodies that impulses or games may move, ascending.
-    fn moved(&self, entities: &Entities) -> Vec<u16> {
-        let mut slots = self.slots[1..self.movable_end].to_vec();
-        slots.extend(entities.active_kinematic().map(|entity| entity.id.slot));
-        slots.sort_unstable();
-        slots
+    /// The bodies that impulses or games may move.
+    fn moved(&self, entities: &Entities) -> SlotSet {
+        let kinematic = entities.active_kinematic().map(|entity| entity.id.slot);
+        self.slots[1..self.movable_end].iter().copied().chain(kinematic).collect()
     }
 
     /// Whether a body is a kinematic one that moves.
@@ -364,15 +362,11 @@ impl BodyIndices {
     }
 }
 
-/// The slots of the kinematic bodies that touch something, ascending.
-fn touched_kinematic(entities: &Entities, pairs: &[Pair]) -> Vec<u16> {
-    let is_kinematic = |slot| entities.get(slot).is_some_and(Entity::is_kinematic);
-    let touched =
-        touching(pairs).flat_map(|pair| [Some(pair.key.body), pair.key.other.entity()]).flatten();
-    let mut slots: Vec<u16> = touched.filter(|&slot| is_kinematic(slot)).collect();
-    slots.sort_unstable();
-    slots.dedup();
-    slots
+/// The kinematic bodies that touch something.
+fn touched_kinematic(entities: &Entities, pairs: &[Pair]) -> SlotSet {
+    let is_kinematic = |slot: &u16| entities.get(*slot).is_some_and(Entity::is_kinematic);
+    let touched = touching(pairs).flat_map(|pair| [Some(pair.key.body), pair.key.other.entity()]);
+    touched.flatten().filter(is_kinematic).collect()
 }
 
 /// Writes the result of a body to its entity. Returns its target, if it moves.

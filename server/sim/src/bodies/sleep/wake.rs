@@ -58,19 +58,16 @@ fn wake_touched(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], second
             || surface_speed(entity, shapes) > WAKING_SPEED && entity.sleep.jitter_ticks < jitter;
         entity.mobility().is_guarded() && (goes() || drives(entity))
     };
-    let touched: Vec<(u16, u16)> = touching_bodies(pairs)
-        .filter(|&(_, other)| entities.mobility(other).is_at_rest())
-        .filter(|&(body, _)| entities.get(body).is_some_and(moves))
-        .collect();
+    let wakes_all =
+        |entity: &Entity| surface_speed(entity, shapes) > WAKE_ISLAND_SPEED || drives(entity);
+    let resting =
+        touching_bodies(pairs).filter(|&(_, other)| entities.mobility(other).is_at_rest());
+    let touched = resting.filter_map(|(body, other)| {
+        let entity = entities.get(body).filter(|entity| moves(entity))?;
+        Some((wakes_all(entity), other))
+    });
     let mut waking = WakingIslands::NONE;
-    let wakes_all = |body| {
-        let wakes =
-            |entity: &Entity| surface_speed(entity, shapes) > WAKE_ISLAND_SPEED || drives(entity);
-        entities.get(body).is_some_and(wakes)
-    };
-    let touched: Vec<(bool, u16)> =
-        touched.into_iter().map(|(body, slot)| (wakes_all(body), slot)).collect();
-    for (wakes_all, slot) in touched {
+    for (wakes_all, slot) in touched.collect::<Vec<_>>() {
         // An impact wakes the whole island. A body that only leans over wakes its neighbour. The
         // neighbour wakes the next one if it has to give way.
         if wakes_all {
