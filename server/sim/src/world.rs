@@ -238,7 +238,7 @@ impl World {
 
     /// Checks that a place for a player is free. Agents take none.
     fn check_places(&self) -> Result<(), AddPlayerError> {
-        let players = self.entities.iter().filter(|entity| entity.player().is_some()).count();
+        let players = self.entities.active().filter(|entity| entity.player().is_some()).count();
         let places = self.config.max_players;
         let taken = players - self.entities.agents().len();
         if taken < usize::from(places) { Ok(()) } else { Err(AddPlayerError::Full(places)) }
@@ -355,7 +355,7 @@ impl World {
     /// The slots of the bodies that are awake, ascending, each with the reason.
     pub fn awake_because(&self) -> impl Iterator<Item = (u16, AwakeReason)> {
         let awake = |entity: &Entity| Some((entity.id.slot, entity.awake_because()?));
-        self.entities.iter().filter_map(awake)
+        self.entities.active().filter_map(awake)
     }
 
     /// The counters of the simulation.
@@ -388,7 +388,7 @@ impl World {
 
     /// The motions of all players on foot in the world.
     fn motions(&self) -> Vec<(EntityId, PlayerMotion)> {
-        self.entities.iter().filter_map(|entity| Some((entity.id, motion_of(entity)?))).collect()
+        self.entities.active().filter_map(|entity| Some((entity.id, motion_of(entity)?))).collect()
     }
 
     fn view(&self, entity: &Entity) -> Option<EntityState> {
@@ -446,19 +446,19 @@ impl World {
                 }
             }
         }
+        self.entities.end_tick();
     }
 
     fn count(&mut self) {
-        let (mut placed, mut waiting, mut because) = (0, 0, [0; AwakeReason::COUNT]);
-        for entity in self.entities.iter() {
-            placed += u64::from(entity.placement().is_some());
+        let (mut waiting, mut because) = (0, [0; AwakeReason::COUNT]);
+        for entity in self.entities.active() {
             waiting += u64::from(entity.waits_for_room());
             if let Some(reason) = entity.awake_because() {
                 because[reason as usize] += 1;
             }
         }
         self.context.counters.limbo = waiting;
-        self.context.counters.entities = placed;
+        self.context.counters.entities = self.entities.placed_count() as u64;
         self.context.counters.awake = because.iter().sum();
         self.context.counters.awake_because = because;
     }

@@ -69,7 +69,7 @@ pub(crate) fn set_paces(
     context: &mut StepContext,
 ) {
     let (mut awake, mut any_owes) = (0, false);
-    for entity in entities.iter() {
+    for entity in entities.active() {
         awake += usize::from(entity.mobility().is_guarded());
         any_owes |= entity.record.skipped;
     }
@@ -164,16 +164,6 @@ fn at_half_rate<'a, 'p>(
     chosen
 }
 
-/// Ends a tick: gives every body its full pace for the next one.
-pub(crate) fn reset_paces(entities: &mut Entities, shapes: &Shapes) {
-    for entity in entities.iter_mut() {
-        entity.record.skipped = std::mem::take(&mut entity.record.pace) == Pace::Skips;
-        if !entity.record.skipped && entity.dynamics.own().is_some() {
-            entity.dynamics.end_tick(&shapes[entity.shape]);
-        }
-    }
-}
-
 impl Island<'_> {
     /// Whether one tick at half rate costs less than two others: see [`MAX_WAY_AT_HALF_RATE`].
     fn half_rate_pays(&self) -> bool {
@@ -203,11 +193,11 @@ fn islands<'a>(
     let roots = roots(entities.slot_count(), pairs, is_awake);
     let mut of_root: Vec<Option<Island<'a>>> = roots.iter().map(|_| None).collect();
     let players: Vec<_> = entities
-        .iter()
+        .active()
         .filter(|entity| entity.player().is_some())
         .filter_map(|entity| Some(entity.placement()?.pose().position))
         .collect();
-    for entity in entities.iter().filter(|entity| entity.mobility() == Mobility::Dynamic) {
+    for entity in entities.active().filter(|entity| entity.mobility() == Mobility::Dynamic) {
         let Some(placement) = entity.placement() else { continue };
         let none = || Island {
             members: Vec::new(),

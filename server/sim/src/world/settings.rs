@@ -91,7 +91,7 @@ impl World {
     /// [`MovementError`] if a usual parameter is out of its range; nothing changes then.
     pub fn set_movement_sets(&mut self, sets: MovementSets) -> Result<(), MovementError> {
         sets.check()?;
-        let walkers = self.entities.iter_mut().filter_map(Entity::walker_mut);
+        let walkers = self.entities.active_mut().filter_map(Entity::walker_mut);
         for walker in walkers.filter(|walker| !sets.has(walker.movement)) {
             walker.movement = MovementId::USUAL;
         }
@@ -145,9 +145,10 @@ impl World {
         within("gravity", gravity, &BODY_GRAVITIES)?;
         if gravity != self.body_gravity() {
             std::sync::Arc::make_mut(&mut self.arena).shapes.set_gravity(gravity);
-            for slot in self.entities.slots_of(Mobility::Asleep) {
-                sleep::wake(&mut self.entities, slot);
-            }
+            let sleeps = |entity: &&Entity| entity.mobility() == Mobility::Asleep;
+            let asleep: Vec<u16> =
+                self.entities.iter().filter(sleeps).map(|entity| entity.id.slot).collect();
+            sleep::wake_all(&mut self.entities, &asleep);
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::bodies::contact::{Pair, touching, touching_bodies};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::islands::{Driven, roots};
 use crate::bodies::mobility::Mobility;
-use crate::bodies::slots::flags_by_slot;
+use crate::bodies::slots::SlotSet;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
 use crate::counters::AwakeReason;
@@ -95,14 +95,14 @@ pub(crate) fn settle(
     }
     let slot_count = entities.slot_count();
     let mut states = vec![State::NotAwake; slot_count];
-    let (in_heap, carried) = (in_heap(pairs, slot_count), carried(entities, shapes, pairs));
+    let (in_heap, carried) = (in_heap(pairs), carried(entities, shapes, pairs));
     let balances = balances(entities, shapes, pairs, &in_heap);
     for &slot in &awake {
         let Some(entity) = entities.get_mut(slot) else { continue };
         states[usize::from(slot)] = match entity.mobility() {
             Mobility::Kinematic => State::Awake(AwakeReason::Moves),
             Mobility::Dynamic => {
-                let lies = [in_heap(slot), carried(slot), balances.binary_search(&slot).is_ok()];
+                let lies = [&in_heap, &carried, &balances].map(|bodies| bodies.contains(slot));
                 count_rest(entity, shapes, lies, seconds)
             }
             _ => State::NotAwake,
@@ -195,26 +195,19 @@ fn jitters(entity: &Entity, shapes: &Shapes, rest_share: f64) -> bool {
     pose.position.distance(anchor.position) + turned < jitter_distance * rest_share
 }
 
-/// Returns whether the body in a slot touches another.
-fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
-    let slots = touching_bodies(pairs).flat_map(|(body, other)| [body, other]);
-    let among = flags_by_slot(slots, slot_count);
-    move |slot| among[usize::from(slot)]
+/// The bodies that touch another.
+fn in_heap(pairs: &[Pair]) -> SlotSet {
+    touching_bodies(pairs).flat_map(|(body, other)| [body, other]).collect()
 }
 
-/// The slots, ascending, of bodies outside of heaps that touch the world, but do not lie on it: their
-/// weight does not act between the points that carry them.
-fn balances(
-    entities: &Entities,
-    shapes: &Shapes,
-    pairs: &[Pair],
-    in_heap: impl Fn(u16) -> bool,
-) -> Vec<u16> {
-    let mut slots = Vec::new();
+/// The bodies outside of heaps that touch the world, but do not lie on it: their weight does not
+/// act between the points that carry them.
+fn balances(entities: &Entities, shapes: &Shapes, pairs: &[Pair], in_heap: &SlotSet) -> SlotSet {
+    let mut balancing = SlotSet::EMPTY;
     let mut near: Vec<(DVec2, f64)> = Vec::new();
     for pairs in pairs.chunk_by(|a, b| a.key.body == b.key.body) {
         let slot = pairs[0].key.body;
-        if in_heap(slot) {
+        if in_heap.contains(slot) {
             continue;
         }
         let Some(entity) =
@@ -237,10 +230,10 @@ fn balances(
             _ => !falls || surrounds(&near),
         };
         if !lies {
-            slots.push(slot);
+            balancing.insert(slot);
         }
     }
-    slots
+    balancing
 }
 
 /// The points of a pair with the world that touch: each with its place, as seen from the body's
@@ -281,17 +274,17 @@ fn surrounds(points: &[(DVec2, f64)]) -> bool {
     places().any(|at| at == DVec2::ZERO) || places().all(|a| places().any(|b| a.perp_dot(b) < 0.0))
 }
 
-/// Returns whether something touches the body in a slot from below, or from above if the body falls
-/// upward or a liquid presses it up. A body that the guard stops beside another body is not carried,
-/// and would sleep hanging in the air.
-fn carried(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> impl Fn(u16) -> bool + use<> {
+/// The bodies that something touches from below, or from above if they fall upward or a liquid
+/// presses them up. A body that the guard stops beside another body is not carried, and would sleep
+/// hanging in the air.
+fn carried(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> SlotSet {
     let rises = |slot: u16| {
         let lift = |entity: &Entity| entity.record.buoyancy.map_or(0.0, |of| of.drive.linear.z);
         let weight = |entity: &Entity| entity.gravity(&shapes[entity.shape]) - lift(entity);
         entities.get(slot).is_some_and(|entity| weight(entity) < 0.0)
     };
     let touching = pairs.iter().filter(|pair| touches(pair));
-    let slots = touching.flat_map(|pair| {
+    let carried = touching.flat_map(|pair| {
         let carried = |slot: u16, below: f64| {
             let below = if rises(slot) { -below } else { below };
             (below > CARRYING).then_some(slot)
@@ -302,8 +295,7 @@ fn carried(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> impl Fn(u16)
         let sides = sides.into_iter().filter(move |_| !level);
         sides.filter_map(move |(slot, below)| carried(slot?, below)).collect::<ArrayVec<u16, 2>>()
     });
-    let among = flags_by_slot(slots, entities.slot_count());
-    move |slot| among[usize::from(slot)]
+    carried.collect()
 }
 
 /// Keeps resting bodies awake if they touch a moving one, or if a kinematic body drives them.

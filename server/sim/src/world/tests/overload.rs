@@ -216,7 +216,9 @@ fn bodies_of_any_pace_do_not_overlap_those_around_them() {
         }
         let before = before.max(energy(&world));
         for tick in 0..150 {
-            for entity in world.entities.iter_mut().filter(|entity| entity.is_rigid()) {
+            let rigid = world.entities.iter().filter(|entity| entity.is_rigid());
+            for slot in rigid.map(|entity| entity.id.slot).collect::<Vec<_>>() {
+                let entity = world.entities.get_mut(slot).expect("the entity exists");
                 let paces = [Pace::Full, Pace::FewerSubSteps, Pace::Skips, Pace::Double];
                 entity.record.pace = paces[random.below(4) as usize];
             }
