@@ -130,5 +130,5 @@ fn a_tick_that_leaves_out_what_rests_ends_like_one_that_leaves_out_nothing() {
         }
     }
     assert!(made.iter().all(|count| *count > 0), "{made:?}");
-    assert!(left_out > 50_000 && ticks_at_rest > 1000, "{left_out}, {ticks_at_rest}");
+    assert!(left_out > 50_000 && ticks_at_rest > 500, "{left_out}, {ticks_at_rest}");
 }
