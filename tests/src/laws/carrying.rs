@@ -174,25 +174,13 @@ pub fn lift(random: &mut Random) -> Case {
     })
 }
 
-/// The coefficient of friction beyond which a floor that moves away tips a body. Friction acts at the
-/// body's foot, so its torque about the centre of mass, which is at the height h, is µmgh. The weight
-/// balances it as long as it acts within the footprint: by mgb at most, where b is the distance of
-/// the nearest edge. So the limit is b/h.
-pub fn tipping_friction(rider: &Solid) -> f64 {
-    let [inner, _] = rider.footprint();
-    inner / rider.height()
-}
-
 /// A conveyor that moves at full speed v at once slips by v²/2µg under its rider, and then carries
 /// the rider at exactly its own speed. Seen from the conveyor, the rider slides to rest, so the
-/// bounds are those of [`super::sliding::stops`]. A tall rider tips over: both coefficients are
-/// lowered where friction is beyond nine tenths of the [`tipping_friction`].
+/// bounds are those of [`super::sliding::stops`].
 pub fn conveyor(random: &mut Random) -> Case {
     let radius = log_between(random, 2.0, 100.0);
     let (rider, name) = flat_solid(random, 2.0 * radius);
     let (both, friction) = frictions(random);
-    let share = (0.9 * tipping_friction(&rider) / friction).min(1.0);
-    let (both, friction) = (both.map(|of| share * of), share * friction);
     let slip = random.between(10.0, 400.0);
     let speed = (2.0 * friction * GRAVITY * slip).sqrt();
     let belt = Solid::cuboid(DVec3::new(900.0, 2.0 * radius + 20.0, 10.0));

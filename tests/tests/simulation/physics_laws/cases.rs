@@ -2,7 +2,6 @@
 //! many scenes of the same kinds.
 
 use glam::{DQuat, DVec3};
-use tests::laws::carrying::tipping_friction;
 use tests::laws::engine::Run;
 use tests::laws::scene::{Body, Floor, GRAVITY};
 use tests::laws::solid::Solid;
@@ -134,41 +133,6 @@ fn spinning_over_triangles() {
 fn balancing_on_a_corner() {
     let outcome = sweep(super::law("lying flat"), 67, 1, &ours::start);
     assert!(outcome.missed.is_empty(), "{}", outcome.missed.join("\n"));
-}
-
-/// A belt that starts at full speed tips a rider over if friction times the height of its centre of
-/// mass exceeds half of its width, and no other rider.
-#[test]
-fn a_belt_tips_what_is_too_tall() {
-    for rate in [60, 240] {
-        for half in [DVec3::splat(4.0), DVec3::new(6.0, 8.0, 5.0), DVec3::new(3.0, 6.0, 6.0)] {
-            for (share, tips) in [(0.9, false), (1.2, true)] {
-                let rider = Solid::cuboid(half);
-                let friction = share * tipping_friction(&rider);
-                let belt = Solid::cuboid(DVec3::new(900.0, 60.0, 10.0));
-                let bodies = vec![
-                    Body::new(belt, DVec3::Z * 500.0).of(friction, 0.0).driven(),
-                    Body::new(rider, DVec3::new(500.0, 0.0, 510.1 + half.z)).of(friction, 0.0),
-                ];
-                let mut scene = scene(Floor::None, 6000.0, bodies);
-                scene.rate = rate;
-                let mut run = Run::new(&scene, &ours::start).expect("the scene can be played");
-                run.seconds(0.5);
-                let speed = (2.0 * friction * GRAVITY * 400.0).sqrt();
-                run.set_velocity(0, DVec3::X * speed, DVec3::ZERO);
-                let mut upright = 1f64;
-                run.while_below(1.5 * speed / (friction * GRAVITY), |run| {
-                    upright = upright.min((run.body(1).orientation * DVec3::Z).z);
-                    true
-                });
-                assert_eq!(
-                    upright < 0.7,
-                    tips,
-                    "{half} at {rate} Hz, {share} of the limit: {upright}"
-                );
-            }
-        }
-    }
 }
 
 /// The tilt of a body whose axis is z, in degrees.

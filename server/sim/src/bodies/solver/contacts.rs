@@ -110,11 +110,7 @@ impl Contacts {
         for _ in 0..steps.landing_passes() {
             self.solve(bodies, steps, &Pass::Land);
         }
-        // Friction presses a rider's front down and lifts its back. Until both agree, it would tip
-        // the rider of a conveyor that starts at full speed.
-        for _ in 0..=steps.landing_passes() {
-            self.solve(bodies, steps, &Pass::Relax);
-        }
+        self.solve(bodies, steps, &Pass::Relax);
         // Each sub-step applies the impulses of the last one again, and changes them.
         for point in &mut self.points {
             point.taken += point.impulses[0];
