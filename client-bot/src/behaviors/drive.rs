@@ -121,7 +121,10 @@ impl Drive {
     /// Chooses the next plan; returns whether to drop a box now.
     fn change_plan(&mut self, tank: &EntityState, perception: &Perception<'_>) -> bool {
         let (plan, lasts, drops) = match self.plan {
-            Plan::Await(over) => (Plan::Land(over), TARGET_TIMEOUT + LANDING_TIME, false),
+            // Only some games answer the key with a pad.
+            Plan::Await(over) if nearest_pad(tank, perception.others).is_some() => {
+                (Plan::Land(over), TARGET_TIMEOUT + LANDING_TIME, false)
+            }
             _ if self.random.below(4) == 0 => (Plan::Await(tank.position), DEPLOY_TIME, true),
             _ => {
                 let position = perception.nav.random_position(&mut self.random);

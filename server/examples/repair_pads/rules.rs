@@ -293,7 +293,7 @@ fn spawn_pad(world: &mut WorldMut<'_>, before: &EntityState, ground: f64) -> Opt
 fn rests_in(tank: &EntityState, pad: &EntityState) -> bool {
     let [aside, above] = HOLLOW;
     let between = pad.orientation.inverse() * (tank.position - pad.position);
-    let is_in = between.truncate().length() < aside && between.z < above;
+    let is_in = between.truncate().length() < aside && between.z.abs() < above;
     is_in && tank.velocity.length() < RESTS
 }
 

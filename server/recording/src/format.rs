@@ -145,7 +145,7 @@ pub enum Said {
     Chat(Option<u16>, String),
     /// The second player killed the first. The two are equal after a suicide.
     Died(u16, u16),
-    /// The same, and by which means.
+    /// A death as in [`Said::Died`], and its means.
     DiedOf(u16, u16, String),
     /// The match is in another phase from now on.
     Round {

@@ -3,7 +3,7 @@
 //! The delay says what a line carries, because loss by chance says nothing (after LEDBAT, RFC 6817).
 //! [`path_estimate`] tells it from acknowledgements: the round trip without a queue, the queue on
 //! top of it, and the bytes that arrive. A line is clear while its queue is short, and congested
-//! while one of [`CONGESTED`] stands or much is lost. Two controllers act on that:
+//! while a queue of more than 50 ms stands or much is lost. Two controllers act on that:
 //!
 //! - [`snapshot_rate`] has priority. It sends every snapshot while the line is not known to be
 //!   narrow. On a congested line it falls below the rate that arrives, and rises slowly again while
@@ -12,7 +12,8 @@
 //!   shrinks before the queue is long enough to slow down snapshots.
 //!
 //! A newcomer starts slowly, and a silent line is only probed. The congestion window of QUIC
-//! ([`congestion`]) bounds nothing else. All of it is tested on lines in virtual time.
+//! ([`congestion`]) bounds only what is in flight on a dead line. All of it is tested on lines in virtual
+//! time.
 
 pub(crate) mod background;
 #[cfg(test)]
@@ -31,22 +32,9 @@ pub(crate) mod virtual_line;
 
 use std::time::Duration;
 
-/// A line whose queue delays by more than this is congested. Snapshots are then sent more slowly.
-const CONGESTED: Duration = Duration::from_millis(50);
-
-/// A queue with a shorter delay does not count. At 64 kbit/s, a packet takes this much longer with
-/// 200 more bytes.
-const SHORT_QUEUE: Duration = Duration::from_millis(25);
-
 /// If at least this share of packets is lost, a line is congested even without a queue. No radio
 /// link that can be played over loses this much by chance.
 const HEAVY_LOSS: f64 = 0.25;
-
-/// Shortest time between two decisions: a dozen packets, a few round trips.
-const INTERVAL: Duration = Duration::from_millis(250);
-
-/// Share of what a congested line carried that is sent afterwards, so that its queue drains.
-const CUT: f64 = 0.85;
 
 /// After a silence of this length, snapshots only probe the path. It is longer than the longest
 /// playable round trip, so that no live line is taken for dead.

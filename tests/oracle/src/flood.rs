@@ -55,7 +55,7 @@ pub struct Flood {
     step: f64,
     /// All cubes. The children of a cube follow each other, from the index in its state.
     cubes: RefCell<Vec<State>>,
-    /// For each eight children, the index of the cube that they divide.
+    /// For each block of eight children, the index of their parent.
     parents: RefCell<Vec<u32>>,
     leaks: bool,
 }
@@ -347,6 +347,28 @@ mod tests {
         let empty = Flood::new(room(0), &[], &[]);
         assert_eq!(empty.reach(OUTSIDE), Reach::Void);
         assert_eq!(empty.reach(INSIDE), Reach::Doubtful);
+    }
+
+    /// The search beside a cube finds the same cubes as a search from the whole world.
+    #[test]
+    fn a_search_that_goes_up_from_a_cube_misses_none() {
+        let flood = Flood::new(room(4), &[[25.0, 25.0, 25.0]], &[]);
+        let mut cubes = Vec::new();
+        flood.visit([flood.corner, flood.corner.map(|x| x + flood.side)], &mut |cube, _| {
+            cubes.push(cube);
+        });
+        assert!(cubes.len() > 1000);
+        for cube in cubes {
+            for (axis, way) in [(0, -0.5), (0, 0.5), (1, -0.5), (1, 0.5), (2, -0.5), (2, 0.5)] {
+                let mut slab = [cube.low.map(|x| x + 0.5), cube.low.map(|x| x + cube.side - 0.5)];
+                let face = cube.low[axis] + if way > 0.0 { cube.side } else { 0.0 };
+                (slab[0][axis], slab[1][axis]) = (face + way, face + way);
+                let (mut near, mut all) = (Vec::new(), Vec::new());
+                flood.visit_near(cube, &slab, &mut |found, _| near.push(found.index));
+                flood.visit(slab, &mut |found, _| all.push(found.index));
+                assert_eq!(near, all, "{cube:?}, axis {axis}, {way}");
+            }
+        }
     }
 
     /// A light of e1m2 stands in the tip of a recess, where it touches the outside as well. No leak

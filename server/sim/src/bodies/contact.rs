@@ -55,7 +55,8 @@ pub(crate) fn search_woken(
     map: &obsp::Map,
     shapes: &Shapes,
     entities: &mut Entities,
-    (pairs, woken): (&mut Vec<Pair>, &SlotSet),
+    pairs: &mut Vec<Pair>,
+    woken: &SlotSet,
     context: &mut StepContext,
 ) {
     find::look_around((map, shapes), entities, woken, context.seconds);

@@ -43,6 +43,7 @@ pub(crate) struct Entities {
     agents: Vec<EntityId>,
     /// The entities that a tick may change: all that are not [`Entity::is_idle`], and some that are.
     active: SlotSet,
+    /// The kinematic bodies.
     kinematic: SlotSet,
     /// No slot below this one is free.
     first_free: usize,

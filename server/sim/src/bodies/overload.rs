@@ -25,8 +25,8 @@ use crate::counters::Counters;
 /// The share of its cost that an island keeps with fewer sub-steps.
 const COST_OF_FEWER_SUB_STEPS: f64 = 0.9;
 
-/// The share of its cost by which a sub-step that a load adds makes an island dearer. It is that of
-/// the sub-steps which [`COST_OF_FEWER_SUB_STEPS`] saves: two of ten.
+/// Each sub-step that a load adds makes an island dearer by this share of its cost.
+/// [`COST_OF_FEWER_SUB_STEPS`] saves two sub-steps of ten, so one costs half of the share that it saves.
 const COST_OF_SUB_STEP: f64 = 0.5 * (1.0 - COST_OF_FEWER_SUB_STEPS);
 
 /// The share of its cost that an island keeps at half rate, on average.
@@ -130,8 +130,7 @@ fn count_degraded(islands: &[Island], entities: &Entities, counters: &mut Counte
     counters.half_rate = islands.iter().map(|island| count(island, is_at_half_rate)).sum();
 }
 
-/// Adds to the islands' costs what the sub-steps cost that the loads of their bodies add. Returns
-/// the sum of what it has added.
+/// Adds the cost of the sub-steps that loads add to each island. Returns their sum.
 fn weigh_loads(islands: &mut [Island], entities: &Entities, shapes: &Shapes) -> f64 {
     let mut sum = 0.0;
     for island in islands {

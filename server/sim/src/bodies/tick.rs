@@ -42,7 +42,7 @@ pub(crate) fn step(
     moved
 }
 
-/// Ends the notes on a body that are of one tick, and gives it its full pace for the next one.
+/// Clears the notes on a body that hold for one tick, and gives it its full pace again.
 fn end_tick(entity: &mut Entity, shapes: &Shapes) {
     let record = &mut entity.record;
     (record.buoyancy, record.driven_velocity) = (None, DVec3::ZERO);

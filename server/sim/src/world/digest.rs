@@ -131,8 +131,7 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
         }
         // The drive of a tank is left out, because it is computed again in each tick.
         Role::Player(PlayerBody::Hovertank(tank)) => {
-            // The zero keeps the digests of the builds in which a tank could have cargo.
-            hash.update(&[4, tank.model.0, 0]);
+            hash.update(&[4, tank.model.0]);
         }
         Role::Prop(model) => hash.update(&[2, model.0]),
         Role::Kinematic(Kinematic { model, slowdowns, linear_move, swing, surface, .. }) => {

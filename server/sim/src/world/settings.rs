@@ -47,7 +47,7 @@ impl World {
 
     /// Sets the budget: how much the bodies of a tick may cost. The cost is the number of awake
     /// bodies plus the number of pairs of parts that touch, and more where bodies carry far more than
-    /// their own mass ([`Counters::bodies_cost`](crate::Counters::bodies_cost)). If the bodies would cost more,
+    /// their own mass ([`Counters::bodies_cost`](crate::Counters::bodies_cost)). If they would cost more,
     /// islands far from all players are simulated with fewer sub-steps, then at half rate
     /// ([`Counters::degraded_islands`](crate::Counters::degraded_islands)). `None` means no limit.
     ///

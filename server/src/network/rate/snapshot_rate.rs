@@ -8,12 +8,25 @@ use obsp_proto::snapshot::MIN_SNAPSHOT;
 use quinn::ConnectionStats;
 
 use super::path_estimate::PathEstimate;
-use super::{CONGESTED, CUT, HEAVY_LOSS, INTERVAL, SHORT_QUEUE, UNHEARD};
+use super::{HEAVY_LOSS, UNHEARD};
 
 /// Bytes that may be in flight before anything is known of a line. Each acknowledged byte makes room
 /// for one more (slow start). The whole world, sent at once, would fill the queue of a narrow line
 /// for a second.
 const INITIAL_WINDOW: u64 = 1500;
+
+/// A line whose queue delays by more than this is congested. Snapshots are then sent more slowly.
+const CONGESTED: Duration = Duration::from_millis(50);
+
+/// A queue with a shorter delay does not count. At 64 kbit/s, a packet takes this much longer with
+/// 200 more bytes.
+const SHORT_QUEUE: Duration = Duration::from_millis(25);
+
+/// Shortest time between two decisions: a dozen packets, a few round trips.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// At most this share of what a congested line carried is sent afterwards, so that its queue drains.
+const CUT: f64 = 0.85;
 
 /// Probing snapshots a second: on a dead line, and while a queue drains. The first one comes at
 /// most a tenth of a second after the line is back.
@@ -123,6 +136,7 @@ pub(crate) struct SnapshotRate {
     sent_interval: u32,
     /// Bytes of snapshots that were sent since the last decision, overhead included.
     sent: f64,
+    /// When the rate was last decided on, and by which sample.
     decided: Option<(Time, PathSample)>,
     /// Until this time, the last cut cannot have taken effect.
     settling_until: Time,

@@ -104,11 +104,11 @@ fn a_line_that_is_wide_again_gets_all_again() {
 /// How many snapshots are sent in a second of ticks over this path, and the most bytes that one
 /// of them may have.
 fn sent(tick_rate: u32, now: Instant, path: &PathEstimate) -> (u32, usize) {
-    let mut pace = SnapshotRate::new(tick_rate);
+    let mut rate = SnapshotRate::new(tick_rate);
     let (mut count, mut largest) = (0, 0);
     for tick in 1..=u64::from(tick_rate) {
-        if let Some(bytes) = pace.allows(tick, now, path) {
-            pace.sent(tick, 10);
+        if let Some(bytes) = rate.allows(tick, now, path) {
+            rate.sent(tick, 10);
             count += 1;
             largest = largest.max(bytes);
         }
@@ -145,12 +145,12 @@ fn a_silent_client_is_only_probed() {
 #[test]
 fn a_newcomer_is_sent_no_more_than_twice_what_came() {
     let now = Instant::now();
-    let (mut pace, mut path) = (SnapshotRate::new(60), PathEstimate::new(now));
+    let (mut rate, mut path) = (SnapshotRate::new(60), PathEstimate::new(now));
     let mut send = |path: &PathEstimate, ticks: std::ops::Range<u64>| {
         let sent = ticks.filter(|&tick| {
-            let is_sent = pace.allows(tick, now, path).is_some();
+            let is_sent = rate.allows(tick, now, path).is_some();
             if is_sent {
-                pace.sent(tick, 500);
+                rate.sent(tick, 500);
             }
             is_sent
         });
@@ -166,16 +166,16 @@ fn a_newcomer_is_sent_no_more_than_twice_what_came() {
 #[test]
 fn another_path_begins_slowly_and_from_nothing() {
     let now = Instant::now();
-    let (mut pace, mut path) = (SnapshotRate::new(60), PathEstimate::new(now));
+    let (mut rate, mut path) = (SnapshotRate::new(60), PathEstimate::new(now));
     path.on_acknowledged(now, now, 100_000);
-    assert!(pace.allows(1, now, &path).is_some());
+    assert!(rate.allows(1, now, &path).is_some());
     path.on_acknowledged(now, now, 100_000);
-    pace.sent(1, 50_000);
-    assert!(pace.allows(2, now, &path).is_some());
+    rate.sent(1, 50_000);
+    assert!(rate.allows(2, now, &path).is_some());
     let other = PathEstimate::new(now);
-    assert!(pace.allows(3, now, &other).is_some());
-    pace.sent(3, 1_600);
-    assert_eq!(pace.allows(4, now, &other), None, "more was sent than came through");
+    assert!(rate.allows(3, now, &other).is_some());
+    rate.sent(3, 1_600);
+    assert_eq!(rate.allows(4, now, &other), None, "more was sent than came through");
 }
 
 #[test]

@@ -140,7 +140,7 @@ impl<'a> Finder<'a, '_> {
     }
 }
 
-/// Updates what those of `bodies` that may move know of their surroundings, which [`find`] reads:
+/// Updates the surroundings of the bodies that may move, which [`find`] reads:
 /// their neighbours, and the solids around them if the guard moves them.
 pub(crate) fn look_around(
     (map, shapes): (&obsp::Map, &Shapes),

@@ -347,8 +347,8 @@ mod tests {
         }
     }
 
-    /// Of many corners those are kept that are spread all around. The ring holds the axis as safely
-    /// as one of every other kept corner would.
+    /// The corners that are kept are spread all around. The ring reaches farther than one of half as
+    /// many corners would.
     #[test]
     fn of_many_corners_a_ring_around_the_weight_is_kept() {
         for (most, is_mutual) in [(MAX_POINTS, false), (MUTUAL_POINTS, true)] {

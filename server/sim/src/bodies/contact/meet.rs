@@ -77,7 +77,7 @@ impl<'a> Search<'a> {
         Self { space, before, seconds }
     }
 
-    /// Those of `bodies` that the guard moves, in ascending order of slot.
+    /// The bodies of `bodies` that the guard moves, in ascending order of slot.
     pub(super) fn searchers(&self, bodies: &SlotSet, threads: &Threads) -> Vec<Searcher<'a>> {
         let entities = self.space.entities;
         let is_guarded = |slot: &u16| entities.mobility(*slot).is_guarded();

@@ -26,7 +26,8 @@ const JITTER_SHARE: f64 = 0.125;
 const JITTER_TICKS: u16 = 6;
 
 /// A tick in which a body jitters and lies on its points counts as this many in which it balances.
-/// In a heap jitter counts as being still.
+/// In a heap jitter counts as being still. So a body that has balanced for four times as long, and
+/// then touches another body, rests at once.
 pub(crate) const JITTER_WEIGHT: u16 = 4;
 
 /// A body that touches no other body and is faster than this, in units per second, rocks: it would
@@ -39,9 +40,9 @@ const ROCKING_SPEED: f64 = 6.0;
 /// sleeps after this time.
 const BALANCE_SECONDS: f64 = 4.0;
 
-/// How long a body that touches no other body must have jittered when it sleeps in a tick in which it
-/// lies on its points, in seconds. A tick in which it lies counts as [`JITTER_WEIGHT`], so a body
-/// that lies all the time sleeps after half a second. This is longer than [`STILL_SECONDS`], so that
+/// A body that touches no other body sleeps after this time of jitter, in seconds, if it lies on its
+/// points in that tick. A tick in which it lies counts as [`JITTER_WEIGHT`], so a body that lies all
+/// the time sleeps after half a second. This is longer than [`STILL_SECONDS`], so that
 /// the body has time to begin to slide. A body that rocks lies for a tick on its way. Between this
 /// time and [`BALANCE_SECONDS`] it comes to lie at least once, and so it sleeps flat.
 const LYING_SECONDS: f64 = 2.0;
@@ -217,7 +218,9 @@ fn balances(entities: &Entities, shapes: &Shapes, pairs: &[Pair], in_heap: &Slot
         };
         let Some(placement) = entity.placement() else { continue };
         near.clear();
-        near.extend(pairs.iter().flat_map(|pair| points(entity, placement.pose(), pair)));
+        // A wall carries nothing, and may be nearer than the ground.
+        let carrying = pairs.iter().filter(|pair| pair.axis.z.abs() > CARRYING);
+        near.extend(carrying.flat_map(|pair| points(entity, placement.pose(), pair)));
         let falls = entity.gravity(&shapes[entity.shape]) > 0.0
             && entity.record.buoyancy.is_none()
             && entity.drive().linear == DVec3::ZERO;
@@ -249,9 +252,8 @@ fn points(entity: &Entity, pose: &Pose, pair: &Pair) -> impl Iterator<Item = (DV
     })
 }
 
-/// Keeps those points of a body that carry it, each with its gap: the nearest one, and those that
-/// are hardly farther from the ground than any point that is kept before. A body that rocks on a
-/// narrow face touches the ground with the whole face, but stands on one of its edges.
+/// Keeps the points that carry a body, each with its gap: the nearest one, then each that is level
+/// with all points kept before. A body that rocks on a narrow face touches the ground with the whole face, but stands on one of its edges.
 fn keep_carrying(points: &mut Vec<(DVec2, f64)>) {
     points.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut kept = 0;
@@ -358,7 +360,7 @@ mod tests {
     }
 
     /// The count of jitter has 16 bits. Ticks may be so short that four times their number does not
-    /// fit. It then is the greatest number that does.
+    /// fit. The count then is `u16::MAX`.
     #[test]
     fn jitter_of_a_heap_is_counted_for_ticks_of_any_length() {
         let ticks = |count: f64| heap_jitter(STILL_SECONDS / count);

@@ -38,7 +38,7 @@ pub(crate) fn wake_for_tick(
         if woken.is_empty() {
             break;
         }
-        search_woken(map, shapes, entities, (pairs, &woken), context);
+        search_woken(map, shapes, entities, pairs, &woken, context);
         woken = SlotSet::EMPTY;
     }
 }
