@@ -24,13 +24,13 @@ static MACHINE: RwLock<()> = RwLock::new(());
 static RUNNING: Mutex<usize> = Mutex::new(0);
 static ONE_ENDED: Condvar = Condvar::new();
 
-/// A place for a test with browsers. There are two for each processor: browsers take much of it, and
-/// wait now and then.
+/// A place for a test with browsers. There is one for each processor, and one more: browsers take
+/// much of it, and wait now and then.
 struct Place;
 
 impl Place {
     fn take() -> Self {
-        let most = 2 * available_parallelism().map_or(1, NonZeroUsize::get);
+        let most = 1 + available_parallelism().map_or(1, NonZeroUsize::get);
         let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = |running: &mut usize| *running >= most;
         let free = ONE_ENDED.wait_while(running, is_full);
