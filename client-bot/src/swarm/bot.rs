@@ -11,7 +11,7 @@ use obsp_client::{Credentials, Disconnected, LoadedMap, Prediction};
 use obsp_proto::client::SnapshotReceived;
 use obsp_proto::control::{ChatLine, MapHash, MatchEvent, MatchName, PlayerName, Ticket};
 use obsp_proto::token::{JoinKey, TokenClaims};
-use obsp_sim::Command;
+use obsp_sim::{Buttons, Command};
 use tokio::sync::{OnceCell, watch};
 use tracing::{debug, info, warn};
 
@@ -300,8 +300,10 @@ impl Bot {
                     };
                     let command = match tank {
                         Some(tank) => {
-                            record.activity.record_driving();
-                            driver.decide(&tank, &perception)
+                            let command = driver.decide(&tank, &perception);
+                            let drops = command.buttons.contains(Buttons::TERTIARY);
+                            record.activity.record_driving(drops);
+                            command
                         }
                         None => breathing(behavior.decide(&perception), &perception),
                     };

@@ -100,7 +100,7 @@ impl<W: Write> Writer<W> {
         let mut writer = Self {
             path,
             file: BufWriter::new(file),
-            chain: Chain::new(),
+            chain: Chain::new(VERSION),
             bytes: 0,
             ticks: from.0,
             waiting: Vec::new(),

@@ -127,7 +127,8 @@ impl Report {
         writeln!(
             out,
             "activity            {:.0} units a minute, stuck {:.1} % (at most {} s), \
-             crouching {:.0} %, shoving {:.0} %, {} jump pads, driving {:.0} %, {} kills",
+             crouching {:.0} %, shoving {:.0} %, {} jump pads, driving {:.0} %, {} boxes dropped, \
+             {} kills",
             activity.units_per_minute,
             activity.stuck_share * 100.0,
             activity.longest_stuck_seconds,
@@ -135,6 +136,7 @@ impl Report {
             activity.shoving_share * 100.0,
             activity.pads_ridden,
             activity.driving_share * 100.0,
+            activity.cargo_dropped,
             self.kills
         )?;
         write!(

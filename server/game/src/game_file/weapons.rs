@@ -18,7 +18,8 @@ pub enum WeaponKey {
     Fire,
     /// [`Buttons::SECONDARY`](obsp_sim::Buttons::SECONDARY).
     Rocket,
-    /// [`Buttons::TERTIARY`](obsp_sim::Buttons::TERTIARY).
+    /// [`Buttons::TERTIARY`](obsp_sim::Buttons::TERTIARY). The driver of a hovertank drops cargo
+    /// with it.
     Grenade,
 }
 
