@@ -17,7 +17,6 @@ use obsp_proto::{Tick, Time};
 use obsp_sim::{CollisionLayers, Command, Config, EntityId, MovementId, PlayerKind, World};
 
 /// The map of these matches.
-#[allow(dead_code, reason = "drivers play in another hall")]
 pub(crate) const ARENA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
 
 const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
@@ -55,7 +54,6 @@ pub(crate) struct Server {
     /// The events of the session so far.
     pub(crate) events: Vec<Event>,
     /// Whether the client has ended the connection.
-    #[allow(dead_code, reason = "drivers stay")]
     pub(crate) is_closed: bool,
 }
 
@@ -137,7 +135,6 @@ impl Server {
     }
 
     /// The session, for tests that send something at once.
-    #[allow(dead_code, reason = "the tests of driving read no events")]
     pub(crate) fn session(&mut self) -> &mut Session {
         &mut self.session
     }
@@ -148,7 +145,6 @@ impl Server {
     }
 
     /// The simulation, for tests that put something into it.
-    #[allow(dead_code, reason = "the example of the README does not use it")]
     pub(crate) fn world_mut(&mut self) -> &mut World {
         &mut self.world
     }
@@ -183,7 +179,6 @@ impl Server {
     }
 
     /// Ends the connection for the client.
-    #[allow(dead_code, reason = "drivers stay")]
     pub(crate) fn close(&mut self) {
         self.is_closed = true;
     }
