@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// A folder that is removed when the test is over.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
     pub(crate) fn new(test: &str) -> Self {
@@ -15,7 +15,7 @@ impl Folder {
     }
 
     /// Writes a file and returns its path.
-    pub(crate) fn file(&self, name: &str, text: &str) -> String {
+    pub(crate) fn file(&self, name: &str, text: impl AsRef<[u8]>) -> String {
         let path = self.0.join(name);
         std::fs::write(&path, text).expect("the test can write to its folder");
         path.display().to_string()

@@ -14,7 +14,7 @@ use serde_json::Value;
 #[test]
 fn a_closed_pipe_is_not_an_error() {
     let folder = Folder::new("enough");
-    let source = folder.file("cube.map", &map(CUBE));
+    let source = folder.file("cube.map", map(CUBE));
     done(&["compile", &source], "");
     let mut child = Command::new(env!("CARGO_BIN_EXE_mapc"))
         .args(["info", &folder.path("cube.obsp")])
@@ -40,7 +40,7 @@ fn map_with_mistakes() -> String {
 #[test]
 fn classes_that_nobody_handles_are_told_with_their_lines() {
     let folder = Folder::new("classes");
-    let source = folder.file("doors.map", &map_with_mistakes());
+    let source = folder.file("doors.map", map_with_mistakes());
     let output = mapc(&["compile", &source], "");
     let warnings = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{warnings}");
@@ -76,7 +76,7 @@ fn classes_that_nobody_handles_are_told_with_their_lines() {
 #[test]
 fn a_game_names_the_classes_that_it_handles() {
     let folder = Folder::new("own-classes");
-    let source = folder.file("doors.map", &map_with_mistakes());
+    let source = folder.file("doors.map", map_with_mistakes());
     let text = "[classes.func_gate]\nbrushes = true\n[classes.trigger_teleprot]\nbrushes = true\n";
     let game = folder.file("game.toml", text);
     let told = done(&["info", &source, "--game", &game, "--json"], "");
@@ -91,7 +91,7 @@ fn a_game_names_the_classes_that_it_handles() {
 #[test]
 fn a_map_is_compiled_and_queried() {
     let folder = Folder::new("answers");
-    let source = folder.file("cube.map", &map(CUBE));
+    let source = folder.file("cube.map", map(CUBE));
     let text = done(&["compile", &source], "");
     assert!(text.contains("cube.obsp"), "{text}");
 
@@ -134,7 +134,7 @@ fn a_map_is_compiled_and_queried() {
 #[test]
 fn any_body_is_traced_through_the_shifted_planes() {
     let folder = Folder::new("bodies");
-    let source = folder.file("cube.map", &map(CUBE));
+    let source = folder.file("cube.map", map(CUBE));
     let world = folder.path("cube.obsp");
     let report = done(&["compile", &source, "--bevel-angle", "60.5", "--json"], "");
     let report: Value = serde_json::from_str(&report).expect("JSON");
@@ -176,7 +176,7 @@ fn any_body_is_traced_through_the_shifted_planes() {
 #[test]
 fn a_compiled_map_is_verified_by_its_source() {
     let folder = Folder::new("verify");
-    let source = folder.file("cube.map", &map(CUBE));
+    let source = folder.file("cube.map", map(CUBE));
     done(&["compile", &source], "");
     let world = folder.path("cube.obsp");
     let few = ["--points", "2000", "--traces", "300", "--seed", "7"];
@@ -194,7 +194,7 @@ fn a_compiled_map_is_verified_by_its_source() {
     assert!(report["sizes"][0]["point_shell"].as_f64() < Some(0.01));
 
     // The other map is half a unit larger in one direction.
-    let other = folder.file("other.map", &map(&CUBE.replace(" 32 )", " 32.5 )")));
+    let other = folder.file("other.map", map(&CUBE.replace(" 32 )", " 32.5 )")));
     let output = verify(&other, &["--json"]);
     assert_eq!(output.status.code(), Some(1));
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -202,7 +202,7 @@ fn a_compiled_map_is_verified_by_its_source() {
     assert!(report["trace_mismatches"].as_u64() > Some(0));
     assert!(String::from_utf8_lossy(&output.stderr).contains("other.map"));
 
-    let torn = folder.file("torn.map", &map("{\n( 0 0 )\n}\n"));
+    let torn = folder.file("torn.map", map("{\n( 0 0 )\n}\n"));
     assert!(refused(&["verify", &world, "--source", &torn], "", 1).contains("torn.map:4:7: "));
     refused(&["verify", &world], "", 2);
     refused(&["verify", &world, "--source", &source, "--points", "many"], "", 2);
@@ -211,7 +211,7 @@ fn a_compiled_map_is_verified_by_its_source() {
 #[test]
 fn sizes_are_read_from_the_given_file() {
     let folder = Folder::new("sizes");
-    let source = folder.file("cube.map", &map(CUBE));
+    let source = folder.file("cube.map", map(CUBE));
     let spaces = folder.file("s.toml", "[[size]]\nname = \"crate\"\nhalf_extents = [8, 8, 8]\n");
     let world = folder.path("crates.obsp");
     let text = done(&["compile", &source, "-o", &world, "--spaces", &spaces, "--json"], "");
@@ -228,7 +228,7 @@ fn sizes_are_read_from_the_given_file() {
 #[test]
 fn players_are_as_large_as_a_game_file_says() {
     let folder = Folder::new("game");
-    let source = folder.file("cube.map", &map(CUBE));
+    let source = folder.file("cube.map", map(CUBE));
     let game = folder.file("game.toml", "[movement]\ngravity = 400\n[player]\nheight = 40\n");
     let world = folder.path("cube.obsp");
     let text = done(&["compile", &source, "-o", &world, "--game", &game, "--json"], "");
@@ -251,7 +251,7 @@ fn a_degenerate_brush_is_left_out_with_its_line_or_rejected() {
         .lines()
         .filter(|line| !line.starts_with("( 32"))
         .fold(String::new(), |text, line| text + line + "\n");
-    let source = folder.file("open.map", &map(&format!("{CUBE}{open}")));
+    let source = folder.file("open.map", map(&format!("{CUBE}{open}")));
     let output = mapc(&["compile", &source], "");
     let warning = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{warning}");
@@ -272,7 +272,7 @@ fn curves_are_left_out_with_one_warning_or_solid() {
     let column = |x: i32| format!("( ( {x} -64 64 0 0 ) ( {x} 0 64 0 0 ) ( {x} 64 64 0 0 ) )");
     let columns = [-64, 0, 64].map(column).join(" ");
     let curve = format!("{{\npatchDef2\n{{\nx\n( 3 3 0 0 0 )\n( {columns} )\n}}\n}}\n");
-    let source = folder.file("sheets.map", &map(&format!("{CUBE}{curve}{curve}")));
+    let source = folder.file("sheets.map", map(&format!("{CUBE}{curve}{curve}")));
     let world = folder.path("sheets.obsp");
     let compile = |more: &[&str]| {
         let output = mapc(&[&["compile", source.as_str()], more].concat(), "");
@@ -295,7 +295,7 @@ fn curves_are_left_out_with_one_warning_or_solid() {
 #[test]
 fn inputs_are_not_overwritten() {
     let folder = Folder::new("overwritten");
-    let source = folder.file("cube.map", &map(CUBE));
+    let source = folder.file("cube.map", map(CUBE));
     refused(&["compile", &source, "-o", &source], "", 2);
     refused(&["compile", &source, "-o", &folder.path("cube.pts")], "", 2);
     let notes = folder.file("cube.pts", "not points\n");
@@ -329,7 +329,7 @@ fn a_leak_is_reported_as_warning_as_json_and_as_pointfile() {
     assert_eq!(report["pointfile"], folder.path("leak.pts"));
 
     // Without entities there is no leak, and the file of an earlier leak is removed.
-    folder.file("leak.map", &map(CUBE));
+    folder.file("leak.map", map(CUBE));
     let output = mapc(&["compile", &source], "");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("no point entity has room for size point"), "{said}");
@@ -351,18 +351,18 @@ fn a_leak_is_reported_as_warning_as_json_and_as_pointfile() {
 #[test]
 fn errors_name_the_file_and_the_reason() {
     let folder = Folder::new("refused");
-    let torn = folder.file("torn.map", &map(&CUBE.replace("x 0 0 0 1 1\n}", "x 0 0 0 1\n}")));
+    let torn = folder.file("torn.map", map(&CUBE.replace("x 0 0 0 1 1\n}", "x 0 0 0 1\n}")));
     let message = refused(&["compile", &torn], "", 1);
     assert!(message.contains("torn.map:10:"), "{message}");
-    let bare = folder.file("bare.map", &map(""));
+    let bare = folder.file("bare.map", map(""));
     assert!(refused(&["compile", &bare], "", 1).contains("bare.map: no brush is solid"));
     assert!(!Path::new(&folder.path("bare.obsp")).exists());
     let nowhere = folder.path("nowhere.obsp");
     assert!(refused(&["info", &nowhere], "", 1).contains("nowhere.obsp"));
-    let other = folder.file("other.bin", &map(""));
+    let other = folder.file("other.bin", map(""));
     assert!(refused(&["info", &other], "", 1).contains("other.bin: this is not an .obsp"));
 
-    let source = folder.file("cube.map", &map(CUBE));
+    let source = folder.file("cube.map", map(CUBE));
     done(&["compile", &source], "");
     let world = folder.path("cube.obsp");
     for bad in ["1 2", "1 2 3 4", "1 2 x", "1 2 inf"] {

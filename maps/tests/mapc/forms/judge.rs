@@ -1,47 +1,11 @@
 //! Maps of one room, and their judgement by `mapc`.
 
 use std::fmt::Write;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use serde_json::Value;
 
-/// A folder that is removed when the test is over.
-pub(crate) struct Folder(pub(crate) PathBuf);
-
-impl Folder {
-    pub(crate) fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("forms-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("the test's folder can be made");
-        Self(path)
-    }
-
-    pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, bytes).expect("the test can write to its folder");
-        path.display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // If this fails, the leftovers in the temporary folder do no harm.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-pub(crate) fn mapc(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mapc"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program mapc was built");
-    // A command that fails early need not read its input.
-    let _ = std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), input.as_bytes());
-    child.wait_with_output().expect("mapc ends")
-}
+pub(crate) use crate::command::{Folder, mapc};
 
 /// The output of a command that succeeds, and its warnings.
 pub(crate) fn done(arguments: &[&str], input: &str) -> (String, String) {
