@@ -54,6 +54,20 @@ fn a_bad_line_is_said_in_a_plain_word() {
     let lossy = Line::both(Conditions { loss: 0.15, ..Conditions::default() });
     let Some((_proxy, mut browser)) = plays_over("lossy", lossy, &running) else { return };
     browser.wait_for("arena.play.player.line.mean('loss') > 0.05");
-    browser.wait_for("/^Bad line: \\d+ %/.test(document.querySelector('#play .line').textContent)");
+    // On a machine that runs other tests, the page may say instead that it stands still. Then the
+    // word is judged by the line as measured, without the time for which the page stood still.
+    browser.evaluate(
+        "globalThis.word = () => {
+            const line = arena.play.player.line;
+            const samples = line.samples.map((one) => ({ ...one, busy: 0 }));
+            return Object.assign(Object.create(Object.getPrototypeOf(line)), line, { samples })
+                .word(performance.now());
+        }; 0",
+    );
+    browser.wait_for("/^Bad line: \\d+ %/.test(word())");
+    browser.wait_for(
+        "/^(Bad line: \\d+ %|This computer is too busy)/
+            .test(document.querySelector('#play .line').textContent)",
+    );
     ends(running);
 }
