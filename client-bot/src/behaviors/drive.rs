@@ -30,7 +30,7 @@ const TARGET_TIMEOUT: u64 = 300;
 /// Additional ticks for a plan to land: the tank comes down in the pad and stays a while.
 const LANDING_TIME: u64 = 240;
 
-/// Ticks for which a tank waits after it has dropped its cargo, until the cargo has become a pad.
+/// Ticks for which a tank waits after it has dropped a box, until the box has become a pad.
 const DEPLOY_TIME: u64 = 120;
 
 /// Ticks between two checks whether the tank makes progress.
@@ -42,8 +42,9 @@ const MIN_PROGRESS: f64 = 24.0;
 /// Maximum distance at which a player is shot at, in units.
 const RANGE: f64 = 700.0;
 
-/// Drives a hovertank: flies from position to position and shoots at players on the way,
-/// drops its cargo, returns to the repair pad that the cargo becomes, and lands in it.
+/// Drives a hovertank: flies from position to position and shoots at players on the way. Now and
+/// then it presses the third action and lands. In the example game `repair_pads` this drops a box,
+/// which becomes the pad in which the tank lands. In the arena it throws a grenade.
 #[derive(Clone, Debug)]
 pub struct Drive {
     random: Random,
@@ -60,9 +61,9 @@ pub struct Drive {
 enum Plan {
     /// Flies to a position.
     Fly(DVec3),
-    /// Waits where the tank has dropped its cargo until the cargo becomes a pad.
+    /// Waits where the tank has dropped a box until the box becomes a pad.
     Await(DVec3),
-    /// Lands in the pad near a position.
+    /// Lands in the nearest pad, or at a position if there is none.
     Land(DVec3),
 }
 
@@ -117,10 +118,13 @@ impl Drive {
         fly(missing.truncate(), Command { yaw, pitch, buttons, ..Command::default() })
     }
 
-    /// Chooses the next plan; returns whether to drop cargo now.
+    /// Chooses the next plan; returns whether to drop a box now.
     fn change_plan(&mut self, tank: &EntityState, perception: &Perception<'_>) -> bool {
         let (plan, lasts, drops) = match self.plan {
-            Plan::Await(over) => (Plan::Land(over), TARGET_TIMEOUT + LANDING_TIME, false),
+            // Only some games answer the key with a pad.
+            Plan::Await(over) if nearest_pad(tank, perception.others).is_some() => {
+                (Plan::Land(over), TARGET_TIMEOUT + LANDING_TIME, false)
+            }
             _ if self.random.below(4) == 0 => (Plan::Await(tank.position), DEPLOY_TIME, true),
             _ => {
                 let position = perception.nav.random_position(&mut self.random);
@@ -178,21 +182,25 @@ fn elevation(offset: DVec3) -> i16 {
 }
 
 #[cfg(test)]
+#[path = "../../../server/examples/repair_pads/rules.rs"]
+mod repair_pads;
+
+#[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use obsp_game::arena::Arena;
-    use obsp_game::{Event, Match, RunningMatch};
+    use obsp_game::{Match, RunningMatch};
     use obsp_sim::{Config, PlayerKind};
 
+    use super::repair_pads::RepairPads;
     use super::*;
     use crate::behaviors::NavGraph;
     use crate::behaviors::tests::arena;
 
-    /// In matches of their own, drivers travel, drop cargo and come to rest in pads, though not
+    /// In matches of their own, drivers travel, drop boxes and come to rest in pads, though not
     /// with every seed.
     #[test]
-    fn drivers_travel_drop_cargo_and_land_in_pads() {
+    fn drivers_travel_drop_boxes_and_land_in_pads() {
         let (map, nav) = arena();
         let drives: Vec<_> = (1..=4).map(|seed| drive(&map, &nav, seed)).collect();
         println!("units, pads, ticks in pads: {drives:?}");
@@ -205,10 +213,11 @@ mod tests {
     /// in one.
     fn drive(map: &Arc<obsp::Map>, nav: &NavGraph, seed: u64) -> (f64, usize, u32) {
         let config = Config { tick_rate: 60, seed, objects: 0, max_players: 2 };
-        let mut game = Match::new(Arena, Arc::clone(map), config).unwrap();
+        let mut game = Match::new(RepairPads, Arc::clone(map), config).unwrap();
         let id = game.join_as(PlayerKind::Hovertank).unwrap();
         let mut driver = Drive::new(seed + 2);
         let (mut pads, mut landed, mut distance) = (0, 0, 0.0);
+        let mut before = None;
         for _ in 0..60 * 90 {
             let state = game.world().state();
             let others: Vec<_> = state.entities.iter().filter(|e| e.id != id).copied().collect();
@@ -223,8 +232,9 @@ mod tests {
                 between.truncate().length() < 24.0 && between.z < 18.0
             }));
             game.step(&[(id, command)]);
-            let deployed = |event: &&Event| matches!(event, Event::Deployed { .. });
-            pads += game.events().iter().filter(deployed).count();
+            let own = game.state().pad(id);
+            pads += usize::from(own.is_some() && own != before);
+            before = own;
         }
         (distance, pads, landed)
     }

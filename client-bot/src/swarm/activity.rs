@@ -31,8 +31,6 @@ pub(super) struct ActivityRecorder {
     on_pad: bool,
     pads_ridden: u64,
     driving: u64,
-    drops: u64,
-    dropping: bool,
     last_position: Option<DVec3>,
     checked_position: Option<DVec3>,
 }
@@ -54,8 +52,6 @@ pub struct BotActivity {
     pub pads_ridden: u64,
     /// Share of the time spent driving a hovertank.
     pub driving_share: f64,
-    /// How often bots in hovertanks dropped their cargo.
-    pub cargo_dropped: u64,
 }
 
 impl ActivityRecorder {
@@ -68,11 +64,9 @@ impl ActivityRecorder {
         Self { pads, half_extents, wants_to_move: true, ..Self::default() }
     }
 
-    /// Records a tick in a hovertank, and whether the drop button was down in it.
-    pub(super) fn record_driving(&mut self, drops: bool) {
+    /// Records a tick in a hovertank.
+    pub(super) fn record_driving(&mut self) {
         self.driving += 1;
-        let before = std::mem::replace(&mut self.dropping, drops);
-        self.drops += u64::from(drops && !before);
     }
 
     /// Records a tick: how the bot moves, if it is in the world on foot, its command,
@@ -128,7 +122,6 @@ impl BotActivity {
             shoving_share: sum(|bot| bot.shoving) as f64 / ticks,
             pads_ridden: sum(|bot| bot.pads_ridden),
             driving_share: driving / (driving + sum(|bot| bot.ticks) as f64).max(1.0),
-            cargo_dropped: sum(|bot| bot.drops),
         }
     }
 }

@@ -11,7 +11,7 @@ use obsp_client::{Credentials, Disconnected, LoadedMap, Prediction};
 use obsp_proto::client::SnapshotReceived;
 use obsp_proto::control::{ChatLine, MapHash, MatchEvent, MatchName, PlayerName, Ticket};
 use obsp_proto::token::{JoinKey, TokenClaims};
-use obsp_sim::{Buttons, Command};
+use obsp_sim::Command;
 use tokio::sync::{OnceCell, watch};
 use tracing::{debug, info, warn};
 
@@ -300,10 +300,8 @@ impl Bot {
                     };
                     let command = match tank {
                         Some(tank) => {
-                            let command = driver.decide(&tank, &perception);
-                            let drops = command.buttons.contains(Buttons::TERTIARY);
-                            record.activity.record_driving(drops);
-                            command
+                            record.activity.record_driving();
+                            driver.decide(&tank, &perception)
                         }
                         None => breathing(behavior.decide(&perception), &perception),
                     };

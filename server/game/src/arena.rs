@@ -5,8 +5,7 @@
 //! straight and explodes when something stops it. A *grenade* bounces and explodes when its fuse
 //! has burnt down (`weapons`). An explosion damages, pushes and wakes all bodies in line of sight
 //! (`blast`). A player without health is dead: the attacker scores, and the player comes back after
-//! a while (`fighter`). The driver of a hovertank drops cargo instead of throwing grenades. All
-//! numbers are in the match's `game.toml` (`GameFile`).
+//! a while (`fighter`). All numbers are in the match's `game.toml` (`GameFile`).
 //!
 //! In a map with [`items`] players pick them up. Where the map has ammunition, a ray
 //! takes a shell, a nail or a cell, and a rocket or a grenade takes a rocket. Doors, lifts, trains,

@@ -84,11 +84,6 @@ pub enum Event {
         #[serde(skip)]
         means: &'static str,
     },
-    /// A cargo box touched the ground and was replaced by a repair pad.
-    Deployed {
-        /// The pad.
-        pad: EntityId,
-    },
     /// The emergency routine took a body out of an overlap and put it elsewhere, or into
     /// limbo.
     Replaced {
@@ -147,7 +142,6 @@ impl Event {
             Self::Spawned { .. }
             | Self::Teleported { .. }
             | Self::Died { .. }
-            | Self::Deployed { .. }
             | Self::Detached { .. }
             | Self::Exited { .. }
             | Self::Announced { .. }
@@ -163,7 +157,6 @@ impl From<obsp_sim::WorldEvent> for Event {
         match event {
             obsp_sim::WorldEvent::Spawned { player } => Self::Spawned { player },
             obsp_sim::WorldEvent::Teleported { player } => Self::Teleported { player },
-            obsp_sim::WorldEvent::Deployed { pad } => Self::Deployed { pad },
             obsp_sim::WorldEvent::Replaced { entity } => Self::Replaced { entity },
             obsp_sim::WorldEvent::Detached { entity, from } => Self::Detached { entity, from },
         }

@@ -60,8 +60,6 @@ forward! { impl WorldMut<'_> {
     pub fn spawn_missile(
         &mut self, model: ModelId, motion: MissileMotion, position: DVec3, velocity: DVec3,
     ) -> Result<EntityId, PlaceError>;
-
-    pub fn drop_cargo(&mut self, tank: EntityId) -> Result<EntityId, PlaceError>;
 }}
 
 // Places and velocities.

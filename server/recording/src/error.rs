@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::format::{MAGIC, READABLE};
+use crate::format::{MAGIC, VERSION};
 
 /// Reasons why a recording cannot be written or read.
 #[derive(Debug, Error)]
@@ -43,10 +43,8 @@ pub enum RecordingError {
     },
     /// The file is of another version.
     #[error(
-        "{path} is a recording of version {version}, but this build reads versions {} to {}; \
-         replay it with the server that wrote it",
-        READABLE.start(),
-        READABLE.end()
+        "{path} is a recording of version {version}, but this build reads version {VERSION}; replay \
+         it with the server that wrote it"
     )]
     Version {
         /// The path of the file.

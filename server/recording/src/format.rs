@@ -11,11 +11,9 @@ use obsp_sim::{Buttons, Command, Config, EntityId, MAX_ENTITIES, PlayerKind};
 /// The first bytes of every recording.
 pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 
-/// The version of the format. Every change that an older reader would misread raises it.
+/// The version of the format, and the only one that is read. Every change that an older reader would
+/// misread raises it.
 pub(crate) const VERSION: u16 = 11;
-
-/// The versions that this reader reads.
-pub(crate) const READABLE: RangeInclusive<u16> = 7..=VERSION;
 
 /// Maximum length of a frame's body, in bytes.
 pub(crate) const MAX_BODY: usize = 1 << 24;
@@ -147,9 +145,9 @@ pub enum Said {
     Chat(Option<u16>, String),
     /// The second player killed the first. The two are equal after a suicide.
     Died(u16, u16),
-    /// The same, and by which means. Files of version 7 have no such notes.
+    /// A death as in [`Said::Died`], and its means.
     DiedOf(u16, u16, String),
-    /// The match is in another phase from now on. Files of version 7 have no such notes.
+    /// The match is in another phase from now on.
     Round {
         /// The phase.
         phase: RoundPhase,

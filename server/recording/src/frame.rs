@@ -3,7 +3,7 @@
 
 use std::io::{self, Read, Seek, Write};
 
-use crate::format::{MAGIC, MAX_BODY};
+use crate::format::{MAGIC, MAX_BODY, VERSION};
 
 /// Number of bytes of the hash that ends a frame: the first half of BLAKE3's hash.
 const HASH: usize = 16;
@@ -65,10 +65,10 @@ impl Kind {
 pub(crate) struct Chain(blake3::Hasher);
 
 impl Chain {
-    /// The hash of a recording that contains only the magic and this version so far.
-    pub(crate) fn new(version: u16) -> Self {
+    /// The hash of a recording that contains only the magic and the version so far.
+    pub(crate) fn new() -> Self {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&MAGIC).update(&version.to_le_bytes());
+        hasher.update(&MAGIC).update(&VERSION.to_le_bytes());
         Self(hasher)
     }
 

@@ -48,8 +48,7 @@ pub fn with_bodies(
     mut change: impl FnMut(usize, Vec<u8>) -> Vec<Vec<u8>>,
 ) -> Vec<u8> {
     let start = bytes.split_off(..format::MAGIC.len() + 2).unwrap_or_default();
-    let version = start.last_chunk().map_or(format::VERSION, |bytes| u16::from_le_bytes(*bytes));
-    let (mut out, mut before) = (start.to_vec(), frame::Chain::new(version));
+    let (mut out, mut before) = (start.to_vec(), frame::Chain::new());
     let mut after = before.clone();
     let mut number = 0;
     while let Ok(frame::Found::Frame(kind, body)) = frame::read(&mut bytes, &mut before) {

@@ -9,7 +9,7 @@ use obsp_game::GameFile;
 
 use crate::chunk::{self, Commands};
 use crate::format::{
-    MAGIC, MAX_DELTAS, PackedKeyframe, READABLE, VERSION, decode, decode_game_file, decode_header,
+    MAGIC, MAX_DELTAS, PackedKeyframe, VERSION, decode, decode_game_file, decode_header,
     decode_keyframe,
 };
 use crate::frame::{self, Chain, Found, Kind, read_exact};
@@ -107,8 +107,8 @@ impl Recording {
     /// # Errors
     /// As [`Recording::open`].
     pub fn read(path: &Path, mut file: impl Read) -> Result<Self, RecordingError> {
-        let mut reading = Reading { path, file: &mut file, chain: Chain::new(VERSION), ticks: 0 };
-        reading.chain = Chain::new(reading.version()?);
+        let mut reading = Reading { path, file: &mut file, chain: Chain::new(), ticks: 0 };
+        reading.start()?;
         let body = reading.expect(Kind::Header)?;
         let header = decode_header(&body).map_err(|reason| reading.damaged(reason))?;
         let mut game_file = GameFile::default();
@@ -308,8 +308,8 @@ struct Reading<'a, R> {
 }
 
 impl<R: Read> Reading<'_, R> {
-    /// The version of the file, if this reader reads it.
-    fn version(&mut self) -> Result<u16, RecordingError> {
+    /// Reads the magic and the version, which have to be those of this format.
+    fn start(&mut self) -> Result<(), RecordingError> {
         let path = || self.path.to_owned();
         let mut start = [0; 6];
         let found = read_exact(self.file, &mut start);
@@ -318,11 +318,10 @@ impl<R: Read> Reading<'_, R> {
         if !found || magic != MAGIC {
             return Err(RecordingError::Magic { path: path() });
         }
-        let version = u16::from_le_bytes([low, high]);
-        if !READABLE.contains(&version) {
-            return Err(RecordingError::Version { path: path(), version });
+        match u16::from_le_bytes([low, high]) {
+            VERSION => Ok(()),
+            version => Err(RecordingError::Version { path: path(), version }),
         }
-        Ok(version)
     }
 
     /// Reads the next frame, which must be of the `expected` kind, and returns its body.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use crate::format::{MAGIC, READABLE, decode, decode_header, decode_start};
+use crate::format::{MAGIC, VERSION, decode, decode_header, decode_start};
 use crate::frame::{self, Chain, END_AT_MOST, Found, Kind, START, read_exact};
 
 /// Bytes of the longest header that a summary is read from. Names of maps and builds are far
@@ -29,7 +29,7 @@ pub struct Summary {
 
 impl Summary {
     /// Reads the summary of a recording from its start; `None` if the file does not begin as a
-    /// recording of a version that is read.
+    /// recording of this version.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -39,12 +39,10 @@ impl Summary {
             return Ok(None);
         }
         let [magic @ .., low, high] = start;
-        let version = u16::from_le_bytes([low, high]);
-        if magic != MAGIC || !READABLE.contains(&version) {
+        if magic != MAGIC || u16::from_le_bytes([low, high]) != VERSION {
             return Ok(None);
         }
-        let chain = &mut Chain::new(version);
-        let header = frame::read(&mut file.by_ref().take(LONGEST_HEADER), chain)?;
+        let header = frame::read(&mut file.by_ref().take(LONGEST_HEADER), &mut Chain::new())?;
         let Found::Frame(Kind::Header, body) = header else { return Ok(None) };
         let Ok(header) = decode_header(&body) else { return Ok(None) };
         let Some(first_tick) = first_tick(file)? else { return Ok(None) };

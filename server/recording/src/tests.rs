@@ -303,8 +303,7 @@ fn another_game_file_than_the_header_names_is_refused() {
         (of(&saying(b"9e9"), &file), "line 2, column 11: gravity is 9000000000"),
         (of(&[], &GameFile::default()), "not the one"),
     ] {
-        let (mut chain, mut again, mut file) =
-            (Chain::new(VERSION), Chain::new(VERSION), &bytes[6..]);
+        let (mut chain, mut again, mut file) = (Chain::new(), Chain::new(), &bytes[6..]);
         let mut out = bytes[..6].to_vec();
         while let Ok(Found::Frame(kind, body)) = frame::read(&mut file, &mut chain) {
             let body = if kind == Kind::GameFile { frame.clone() } else { body };
@@ -377,9 +376,9 @@ fn hostile_frames_are_refused_and_cost_nothing() {
     let mut random = Random::new(11);
     let mut played = 0;
     for _ in 0..300 {
-        let mut chain = Chain::new(VERSION);
+        let mut chain = Chain::new();
         let mut file = &bytes[6..];
-        let (mut out, mut again) = (bytes[..6].to_vec(), Chain::new(VERSION));
+        let (mut out, mut again) = (bytes[..6].to_vec(), Chain::new());
         while let Ok(Found::Frame(kind, mut body)) = frame::read(&mut file, &mut chain) {
             if kind != Kind::Header && random.below(4) == 0 {
                 let at = random.below(body.len() as u64) as usize;
@@ -406,7 +405,7 @@ fn hostile_frames_are_refused_and_cost_nothing() {
 fn keyframes_that_are_packed_by_too_many_others_are_refused() {
     use crate::frame::{Chain, Found, Kind};
     let Recorded { bytes, .. } = recorded();
-    let (mut chain, mut again, mut file) = (Chain::new(VERSION), Chain::new(VERSION), &bytes[6..]);
+    let (mut chain, mut again, mut file) = (Chain::new(), Chain::new(), &bytes[6..]);
     let (mut out, mut kinds) = (bytes[..6].to_vec(), Vec::new());
     while let Ok(Found::Frame(kind, body)) = frame::read(&mut file, &mut chain) {
         kinds.extend(kind.is_keyframe().then_some(kind));
@@ -424,9 +423,13 @@ fn keyframes_that_are_packed_by_too_many_others_are_refused() {
 
 #[test]
 fn other_versions_and_greedy_headers_are_refused() {
-    let mut older = recorded().bytes.clone();
-    older[4] = 4;
-    assert!(matches!(read(&older), Err(RecordingError::Version { version: 4, .. })));
+    for other in [VERSION - 1, VERSION + 1] {
+        let mut bytes = recorded().bytes.clone();
+        bytes[4..6].copy_from_slice(&other.to_le_bytes());
+        let read = read(&bytes);
+        assert!(matches!(read, Err(RecordingError::Version { version, .. }) if version == other));
+        assert_eq!(summary(&bytes), None);
+    }
     assert!(matches!(read(b"OBSQ\x05\0"), Err(RecordingError::Magic { .. })));
     let file = Temporary::new("recording-greedy");
     let config = Config { tick_rate: 60, seed: 7, objects: 0, max_players: 2 };

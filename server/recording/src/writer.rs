@@ -100,7 +100,7 @@ impl<W: Write> Writer<W> {
         let mut writer = Self {
             path,
             file: BufWriter::new(file),
-            chain: Chain::new(VERSION),
+            chain: Chain::new(),
             bytes: 0,
             ticks: from.0,
             waiting: Vec::new(),

@@ -32,7 +32,8 @@ pub struct Counters {
     /// Entities waiting for a free place after the last tick.
     pub limbo: u64,
     /// Estimated cost of the bodies in the last tick: the number of awake bodies plus the number
-    /// of pairs of parts that touch.
+    /// of pairs of parts that touch. Where the budget may be exceeded, the sub-steps that loads add
+    /// count as well, each as a twentieth of the bodies and pairs of its island.
     pub bodies_cost: u64,
     /// Islands that the last tick simulated more cheaply because all bodies together cost more than
     /// the budget of a tick. Islands whose bodies made up for a skipped tick count as well.

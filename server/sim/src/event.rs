@@ -26,11 +26,6 @@ pub enum WorldEvent {
         /// The player.
         player: EntityId,
     },
-    /// A cargo box touched the ground and was replaced by a repair pad.
-    Deployed {
-        /// The pad.
-        pad: EntityId,
-    },
     /// The emergency routine took a body out of an overlap and put it elsewhere, or into
     /// limbo.
     Replaced {

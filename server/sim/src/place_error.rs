@@ -27,8 +27,8 @@ pub enum PlaceError {
     /// The body is solid, so it has no free pose.
     #[error("the body is solid; it moves by `teleport`, or after `make_intangible`")]
     Solid,
-    /// Only bodies can be intangible: neither players nor missiles nor cargo.
-    #[error("a player, a missile or cargo is always solid")]
+    /// Only bodies can be intangible: neither players nor missiles.
+    #[error("a player or a missile is always solid")]
     AlwaysSolid,
     /// The attachment would make a ring, or a chain of more than [`Attachment::MAX_CHAIN`].
     ///

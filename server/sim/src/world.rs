@@ -45,7 +45,7 @@ use crate::bodies::armed_move::ArmedMove;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
-use crate::bodies::roles::{Cargo, Hovertank, Kinematic, Missile, PlayerBody, Role, Walker};
+use crate::bodies::roles::{Hovertank, Kinematic, Missile, PlayerBody, Role, Walker};
 use crate::bodies::rounds::Strike;
 use crate::bodies::sleep;
 use crate::collision::pose::Pose;
@@ -238,7 +238,7 @@ impl World {
 
     /// Checks that a place for a player is free. Agents take none.
     fn check_places(&self) -> Result<(), AddPlayerError> {
-        let players = self.entities.iter().filter(|entity| entity.player().is_some()).count();
+        let players = self.entities.active().filter(|entity| entity.player().is_some()).count();
         let places = self.config.max_players;
         let taken = players - self.entities.agents().len();
         if taken < usize::from(places) { Ok(()) } else { Err(AddPlayerError::Full(places)) }
@@ -261,15 +261,11 @@ impl World {
         })
     }
 
-    /// Removes a player and their cargo. Nothing happens if the player has already left the match.
+    /// Removes a player. Nothing happens if the player has already left the match.
     pub fn leave(&mut self, id: EntityId) {
-        let tank = self.entities.find(id).and_then(Entity::hovertank);
-        let cargo = tank.and_then(|tank| tank.cargo);
-        for left in cargo.into_iter().chain([id]) {
-            self.detach_all_from(left);
-            sleep::remove(&mut self.entities, left);
-            self.forget_strikes(left.slot);
-        }
+        self.detach_all_from(id);
+        sleep::remove(&mut self.entities, id);
+        self.forget_strikes(id.slot);
         self.count();
     }
 
@@ -359,7 +355,7 @@ impl World {
     /// The slots of the bodies that are awake, ascending, each with the reason.
     pub fn awake_because(&self) -> impl Iterator<Item = (u16, AwakeReason)> {
         let awake = |entity: &Entity| Some((entity.id.slot, entity.awake_because()?));
-        self.entities.iter().filter_map(awake)
+        self.entities.active().filter_map(awake)
     }
 
     /// The counters of the simulation.
@@ -392,7 +388,7 @@ impl World {
 
     /// The motions of all players on foot in the world.
     fn motions(&self) -> Vec<(EntityId, PlayerMotion)> {
-        self.entities.iter().filter_map(|entity| Some((entity.id, motion_of(entity)?))).collect()
+        self.entities.active().filter_map(|entity| Some((entity.id, motion_of(entity)?))).collect()
     }
 
     fn view(&self, entity: &Entity) -> Option<EntityState> {
@@ -402,8 +398,7 @@ impl World {
             Role::Player(PlayerBody::Hovertank(tank)) => Kind::Vehicle { model: tank.model },
             Role::Prop(model)
             | Role::Kinematic(Kinematic { model, .. })
-            | Role::Missile(Missile { model, .. })
-            | Role::Cargo(Cargo { model, .. }) => Kind::Prop { model: *model },
+            | Role::Missile(Missile { model, .. }) => Kind::Prop { model: *model },
         };
         // A client extrapolates by the velocity, and must not see a stopped body move on.
         let stopped = entity.is_kinematic() && entity.sleep.held;
@@ -451,19 +446,19 @@ impl World {
                 }
             }
         }
+        self.entities.end_tick();
     }
 
     fn count(&mut self) {
-        let (mut placed, mut waiting, mut because) = (0, 0, [0; AwakeReason::COUNT]);
-        for entity in self.entities.iter() {
-            placed += u64::from(entity.placement().is_some());
+        let (mut waiting, mut because) = (0, [0; AwakeReason::COUNT]);
+        for entity in self.entities.active() {
             waiting += u64::from(entity.waits_for_room());
             if let Some(reason) = entity.awake_because() {
                 because[reason as usize] += 1;
             }
         }
         self.context.counters.limbo = waiting;
-        self.context.counters.entities = placed;
+        self.context.counters.entities = self.entities.placed_count() as u64;
         self.context.counters.awake = because.iter().sum();
         self.context.counters.awake_because = because;
     }

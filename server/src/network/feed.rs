@@ -23,8 +23,7 @@ use tracing::warn;
 use super::end::End;
 use super::path::Path;
 use super::rate::congestion::GameCongestion;
-use super::rate::rate_adaptation::PathSample;
-use super::rate::snapshot_pace::SnapshotPace;
+use super::rate::snapshot_rate::{PathSample, SnapshotRate};
 use crate::door::admission::Permit;
 use crate::door::admission::limit::Limit;
 use crate::door::admittance::Denied;
@@ -70,7 +69,7 @@ pub(super) struct Feed<'a, P: Path> {
     stats_noted: Option<Instant>,
     /// How often one of the client's limits was hit.
     limits_hit: u64,
-    pace: SnapshotPace,
+    snapshot_rate: SnapshotRate,
     path_stats: PathStats,
 }
 
@@ -99,7 +98,7 @@ impl<'a, P: Path> Feed<'a, P> {
         let budget = if spectates { game.spectators.budget } else { game.client_budget };
         let chat = ChatQueue::new(budget, Instant::now());
         let (empty, budget) = (path.room(), Budget::new(budget, game.now()));
-        let pace = SnapshotPace::new(game.snapshot_limit);
+        let snapshot_rate = SnapshotRate::new(game.snapshot_limit);
         let outbox = Outbox::new(stream);
         let (mismatch_logged, path_stats) = (None, PathStats::default());
         Self {
@@ -115,7 +114,7 @@ impl<'a, P: Path> Feed<'a, P> {
             mismatch_logged,
             stats_noted: None,
             limits_hit: 0,
-            pace,
+            snapshot_rate,
             path_stats,
         }
     }
@@ -254,7 +253,7 @@ impl<'a, P: Path> Feed<'a, P> {
         }
         let connection = self.path.connection();
         let sample = || PathSample::new(&connection.stats(), &GameCongestion::path(connection));
-        if let Some(rate) = self.pace.adapt(now, sample) {
+        if let Some(rate) = self.snapshot_rate.adapt(now, sample) {
             self.game.telemetry.network.path.snapshot_rate(rate);
         }
         self.session.advance(now).map_or(Ok(()), |_| Err(Broken::Silent))
@@ -292,7 +291,7 @@ impl<'a, P: Path> Feed<'a, P> {
         let length = snapshot.len();
         let both = length + effects.as_ref().map_or(0, Vec::len);
         self.budget.spend(both);
-        self.pace.sent(tick, both);
+        self.snapshot_rate.sent(tick, both);
         // A datagram that the path does not take counts as lost on the way. If the connection has
         // ended, the next read reports it.
         if self.path.send(snapshot.into()) {
@@ -308,7 +307,7 @@ impl<'a, P: Path> Feed<'a, P> {
     }
 
     /// Bytes that the snapshot of `tick` may have. `None` if no snapshot is to be sent, because of
-    /// the path, its pace or the client's budget.
+    /// the path, its rate or the client's budget.
     ///
     /// # Errors
     /// [`Broken::NoDatagrams`].
@@ -319,7 +318,9 @@ impl<'a, P: Path> Feed<'a, P> {
             return Ok(None);
         }
         let path = GameCongestion::path(self.path.connection());
-        let Some(allowed) = self.pace.allows(tick, Instant::now(), &path) else { return Ok(None) };
+        let Some(allowed) = self.snapshot_rate.allows(tick, Instant::now(), &path) else {
+            return Ok(None);
+        };
         let largest = self.largest_snapshot().ok_or(Broken::NoDatagrams)?.min(allowed);
         let affordable = self.budget.available(self.game.now());
         if affordable < MIN_SNAPSHOT {

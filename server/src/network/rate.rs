@@ -1,6 +1,19 @@
-//! How much is sent on a path, and how often: the estimate of the path from acknowledgements, the
-//! congestion window that follows from it, the rate and the size of snapshots, and the pace of map
-//! transfers beside them. All of it is tested on lines in virtual time.
+//! How much is sent on a path, and how often.
+//!
+//! The delay says what a line carries, because loss by chance says nothing (after LEDBAT, RFC 6817).
+//! [`path_estimate`] tells it from acknowledgements: the round trip without a queue, the queue on
+//! top of it, and the bytes that arrive. A line is clear while its queue is short, and congested
+//! while a queue of more than 50 ms stands or much is lost. Two controllers act on that:
+//!
+//! - [`snapshot_rate`] has priority. It sends every snapshot while the line is not known to be
+//!   narrow. On a congested line it falls below the rate that arrives, and rises slowly again while
+//!   the line is clear.
+//! - [`background`] sends maps in what is left. Its window grows while the queue is short and
+//!   shrinks before the queue is long enough to slow down snapshots.
+//!
+//! A newcomer starts slowly, and a silent line is only probed. The congestion window of QUIC
+//! ([`congestion`]) bounds only what is in flight on a dead line. All of it is tested on lines in virtual
+//! time.
 
 pub(crate) mod background;
 #[cfg(test)]
@@ -11,7 +24,18 @@ pub(crate) mod congestion;
 #[cfg(test)]
 pub(crate) mod narrow_tests;
 pub(crate) mod path_estimate;
-pub(crate) mod rate_adaptation;
-pub(crate) mod snapshot_pace;
+pub(crate) mod snapshot_rate;
+#[cfg(test)]
+pub(crate) mod snapshot_rate_tests;
 #[cfg(test)]
 pub(crate) mod virtual_line;
+
+use std::time::Duration;
+
+/// If at least this share of packets is lost, a line is congested even without a queue. No radio
+/// link that can be played over loses this much by chance.
+const HEAVY_LOSS: f64 = 0.25;
+
+/// After a silence of this length, snapshots only probe the path. It is longer than the longest
+/// playable round trip, so that no live line is taken for dead.
+const UNHEARD: Duration = Duration::from_secs(1);

@@ -274,7 +274,7 @@ export class Play {
     const eye = this.eye();
     const isFree = player.isThere && this.store.round.phase !== "intermission";
     if (!isFree || !player.weapons || !player.own || !eye || slot === null) return null;
-    const shot = this.trigger.pull(buttons, first, last, player.weapons, player.line.tickRate, this.drives);
+    const shot = this.trigger.pull(buttons, first, last, player.weapons, player.line.tickRate);
     if (!shot) return null;
     const { weapon, tick } = shot;
     const from = muzzleOf(player.own, scene.players);

@@ -7,9 +7,6 @@
 import { add, cross, dot, scale, subtract } from "../draw/algebra.js";
 import { WEAPONS } from "./keys.js";
 
-/** Seconds between two boxes of cargo, which a tank drops instead of throwing grenades. */
-const CARGO_RELOAD = 2;
-
 /** Units from the middle of a tank to its gunner. */
 const TURRET = 12;
 
@@ -52,22 +49,20 @@ export class Trigger {
    * @param {number} to the last such tick
    * @param {Weapon[]} weapons in the order of their keys
    * @param {number} tickRate
-   * @param {boolean} drives whether the player drives a tank
    * @returns {?{weapon: Weapon, tick: number}} the shot; null if there is none
    */
-  pull(buttons, from, to, weapons, tickRate, drives) {
+  pull(buttons, from, to, weapons, tickRate) {
     const key = WEAPONS.findIndex((bit) => buttons & bit);
     if (key < 0) return null;
     const weapon = weapons[key];
     if (!weapon) return null;
-    const isCargo = drives && key === 2;
-    const reload = Math.ceil((isCargo ? CARGO_RELOAD : weapon.refire_seconds) * tickRate);
+    const reload = Math.ceil(weapon.refire_seconds * tickRate);
     // The clock of the match was set back.
     if (this.loadedAt - to > 4 * reload + tickRate) this.loadedAt = 0;
     const tick = Math.max(from, this.loadedAt);
     if (tick > to) return null;
     this.loadedAt = tick + reload;
-    return isCargo ? null : { weapon, tick };
+    return { weapon, tick };
   }
 }
 

@@ -15,7 +15,7 @@ const WEAPONS = [
 ];
 const [RAY, ROCKET, GRENADE] = [4, 16, 32];
 
-const pull = (trigger, buttons, from, to = from, drives = false) => trigger.pull(buttons, from, to, WEAPONS, 60, drives);
+const pull = (trigger, buttons, from, to = from) => trigger.pull(buttons, from, to, WEAPONS, 60);
 
 test("a weapon fires again as soon as the server has loaded it, and not before", () => {
   const trigger = new Trigger();
@@ -49,13 +49,6 @@ test("a page that draws slowly tells the tick of the shot, not that of the pictu
   assert.equal(pull(trigger, RAY, 118, 123), null);
   assert.equal(pull(trigger, RAY, 121, 126).tick, 124);
   assert.equal(pull(trigger, 0, 200), null);
-});
-
-test("a tank drops cargo instead of grenades, which is no shot but takes its time", () => {
-  const trigger = new Trigger();
-  assert.equal(pull(trigger, GRENADE, 100, 100, true), null);
-  assert.equal(pull(trigger, RAY, 219, 219, true), null);
-  assert.equal(pull(trigger, RAY, 220, 220, true).weapon.kind, "ray");
 });
 
 test("a clock that is set back does not lock the weapon", () => {

@@ -1,8 +1,11 @@
-//! Blow's scene of 1997: hovertanks drop a repair pad, turn back and land in it.
+//! Blow's scene of 1997: hovertanks drop a repair pad, turn back and land in it. The pads are the
+//! rules of an example game.
 
 mod hard_case;
 mod lander;
 mod mass;
+#[path = "../../../server/examples/repair_pads/rules.rs"]
+mod repair_pads;
 mod traffic;
 mod yard;
 
@@ -11,13 +14,13 @@ use std::fmt;
 use glam::{DVec2, DVec3};
 use obsp::geometry::PolygonBsp;
 use obsp::model::{Model, shipped};
-use obsp_game::arena::Arena;
-use obsp_game::{Event, Match, RunningMatch};
+use obsp_game::{Match, RunningMatch};
 use obsp_sim::audit::Audit;
 use obsp_sim::{Clock, Command, Config, EntityId, EntityState, PlayerKind, Stages};
 use serde::Serialize;
 use thiserror::Error;
 
+use self::repair_pads::RepairPads;
 use super::pilot::{Pilot, points};
 use super::{LandingOptions, Table};
 use crate::scene::timing::nanoseconds;
@@ -147,7 +150,7 @@ pub fn landing(options: &LandingOptions) -> Result<Landing, SceneError> {
     let config =
         Config { tick_rate: RATE, seed: options.seed, objects: 0, max_players: options.others + 1 };
     let models = shipped();
-    let mut game = Match::new(Arena, map.into(), config)?;
+    let mut game = Match::new(RepairPads, map.into(), config)?;
     let world = game.world_mut();
     world.set_stages(Stages::ALL);
     world.set_clock(Some(Clock::new(nanoseconds)));
@@ -184,7 +187,7 @@ fn polygons(models: &[Model], name: &str) -> (usize, usize) {
 
 /// The match, and who plays in it.
 struct Play {
-    game: Match<Arena>,
+    game: Match<RepairPads>,
     audit: Audit,
     tank: EntityId,
     others: Vec<EntityId>,
@@ -233,11 +236,7 @@ impl Play {
             }
         }
         self.game.step(&commands);
-        for event in self.game.events() {
-            if let Event::Deployed { pad } = event {
-                self.plot.pad = Some(*pad);
-            }
-        }
+        self.plot.pad = self.game.state().pad(self.tank);
         let overlaps = self.audit.check_match(self.game.world());
         self.overlaps += u64::from(!overlaps.is_empty());
     }

@@ -9,6 +9,7 @@ mod lift_rides;
 mod mover_hall;
 mod mover_table;
 mod movers;
+mod pads;
 mod visited;
 
 use std::net::SocketAddr;
@@ -41,6 +42,8 @@ mod capture_the_flag;
 #[allow(dead_code, reason = "an example has a `main` of its own")]
 #[path = "../../../server/examples/king_of_the_hill.rs"]
 mod king_of_the_hill;
+#[path = "../../../server/examples/repair_pads/rules.rs"]
+mod repair_pads;
 
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(30);

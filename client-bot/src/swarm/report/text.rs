@@ -127,8 +127,7 @@ impl Report {
         writeln!(
             out,
             "activity            {:.0} units a minute, stuck {:.1} % (at most {} s), \
-             crouching {:.0} %, shoving {:.0} %, {} jump pads, driving {:.0} %, {} boxes dropped, \
-             {} kills",
+             crouching {:.0} %, shoving {:.0} %, {} jump pads, driving {:.0} %, {} kills",
             activity.units_per_minute,
             activity.stuck_share * 100.0,
             activity.longest_stuck_seconds,
@@ -136,7 +135,6 @@ impl Report {
             activity.shoving_share * 100.0,
             activity.pads_ridden,
             activity.driving_share * 100.0,
-            activity.cargo_dropped,
             self.kills
         )?;
         write!(

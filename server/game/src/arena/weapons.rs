@@ -19,9 +19,6 @@ const EYES_CROUCHING: [f64; 2] = [10.0, 18.0];
 /// Height of a hovertank's gunner above its centre of mass, in units.
 const TURRET: f64 = 12.0;
 
-/// Seconds between two cargo boxes of a hovertank.
-const CARGO_RELOAD: f64 = 2.0;
-
 /// A missile that will explode.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Shot {
@@ -33,7 +30,6 @@ pub(super) struct Shot {
 /// Start and direction of a shot.
 struct Aim {
     player: EntityId,
-    drives: bool,
     eye: DVec3,
     direction: DVec3,
     velocity: DVec3,
@@ -55,32 +51,25 @@ pub(super) fn fire(
     }
     let Some(key) = pressed(command.buttons) else { return };
     let Some(aim) = Aim::of(world, player, command) else { return };
-    let reload = if key == WeaponKey::Grenade && aim.drives {
-        // If there is no room below the tank, nothing is dropped.
-        let _ = world.drop_cargo(player);
-        CARGO_RELOAD
-    } else {
-        let weapons = Arc::clone(world.game_file().weapons());
-        let Weapon { refire_seconds, kind } = weapons.of_key(key);
-        let items = state.items.as_mut();
-        if items.is_some_and(|items| !items.spend(player, ammunition(kind))) {
-            return;
+    let weapons = Arc::clone(world.game_file().weapons());
+    let Weapon { refire_seconds, kind } = weapons.of_key(key);
+    let items = state.items.as_mut();
+    if items.is_some_and(|items| !items.spend(player, ammunition(kind))) {
+        return;
+    }
+    match kind {
+        WeaponKind::Ray(weapon) => ray(state, world, &aim, weapon),
+        WeaponKind::Rocket(weapon) => {
+            let velocity = aim.direction * weapon.speed;
+            throw(state, world, &aim, weapon, MissileMotion::Straight, velocity);
         }
-        match kind {
-            WeaponKind::Ray(weapon) => ray(state, world, &aim, weapon),
-            WeaponKind::Rocket(weapon) => {
-                let velocity = aim.direction * weapon.speed;
-                throw(state, world, &aim, weapon, MissileMotion::Straight, velocity);
-            }
-            WeaponKind::Grenade(weapon) => {
-                let velocity = aim.direction * weapon.speed + DVec3::Z * weapon.lift + aim.velocity;
-                throw(state, world, &aim, weapon, MissileMotion::Bouncing, velocity);
-            }
+        WeaponKind::Grenade(weapon) => {
+            let velocity = aim.direction * weapon.speed + DVec3::Z * weapon.lift + aim.velocity;
+            throw(state, world, &aim, weapon, MissileMotion::Bouncing, velocity);
         }
-        *refire_seconds
-    };
+    }
     if let Some(fighter) = state.fighters.get_mut(player) {
-        fighter.reload = ticks(world, reload);
+        fighter.reload = ticks(world, *refire_seconds);
     }
 }
 
@@ -118,7 +107,6 @@ impl Aim {
         };
         Some(Self {
             player,
-            drives: matches!(entity.kind, Kind::Vehicle { .. }),
             eye: entity.position + DVec3::Z * above,
             direction: command.aim(),
             velocity: entity.velocity,

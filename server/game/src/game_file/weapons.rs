@@ -18,8 +18,7 @@ pub enum WeaponKey {
     Fire,
     /// [`Buttons::SECONDARY`](obsp_sim::Buttons::SECONDARY).
     Rocket,
-    /// [`Buttons::TERTIARY`](obsp_sim::Buttons::TERTIARY). The driver of a hovertank drops cargo
-    /// with it.
+    /// [`Buttons::TERTIARY`](obsp_sim::Buttons::TERTIARY).
     Grenade,
 }
 

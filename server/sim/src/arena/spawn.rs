@@ -133,7 +133,7 @@ pub(crate) fn player_place(
     context: &mut StepContext,
 ) -> Option<(Placement, u16)> {
     let mut others = Vec::new();
-    for entity in space.entities.iter().filter(|entity| entity.player().is_some()) {
+    for entity in space.entities.active().filter(|entity| entity.player().is_some()) {
         others.extend(entity.placement().map(|placement| placement.pose().position));
     }
     let room = |point: &SpawnPoint| {

@@ -1,6 +1,6 @@
 //! Buoyancy: finds what each awake prop displaces of the map's liquids. The solver applies the
-//! effect like that of any force. Missiles, vehicles, cargo and kinematic bodies go through liquids
-//! as through air.
+//! effect like that of any force. Missiles, vehicles and kinematic bodies go through liquids as through
+//! air.
 
 use obsp::Map;
 
@@ -30,19 +30,11 @@ pub(crate) fn set(
     if map.liquids().is_empty() {
         return;
     }
-    for entity in entities.iter_mut() {
+    for entity in entities.active_mut() {
         let floats = entity.mobility() == Mobility::Dynamic && entity.has_dynamics();
         let speed = floats.then(|| sleep::surface_speed(entity, shapes));
         entity.record.buoyancy = speed
             .and_then(|speed| of((map, currents), &shapes[entity.shape], entity, speed, seconds));
-    }
-}
-
-/// Ends the buoyancy of a tick. It is not saved, so the search for contacts of the next tick, which
-/// comes before [`set`], must not see it.
-pub(crate) fn reset(map: &Map, entities: &mut Entities) {
-    if !map.liquids().is_empty() {
-        entities.iter_mut().for_each(|entity| entity.record.buoyancy = None);
     }
 }
 

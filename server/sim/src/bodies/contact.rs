@@ -18,14 +18,15 @@ mod support;
 mod warm_start;
 
 use crate::bodies::blocker::Blocker;
-use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::entities::Entities;
 use crate::bodies::guard::Space;
 use crate::bodies::mobility::Mobility;
+use crate::bodies::slots::SlotSet;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
 
 use find::FREE_AT_REST;
-pub(crate) use find::{find, look_around, may_move};
+pub(crate) use find::{find, look_around};
 #[cfg(test)]
 pub(crate) use pair::ContactPoint;
 pub(crate) use pair::{MAX_POINTS, Pair, PairKey, Points, tangents, touching, touching_bodies};
@@ -40,33 +41,36 @@ pub(crate) fn search(
     pairs: &mut Vec<Pair>,
     context: &mut StepContext,
 ) -> Vec<Pair> {
-    find::look_around((map, shapes), entities, find::may_move, context.seconds);
+    let active = entities.active_slots().clone();
+    find::look_around((map, shapes), entities, &active, context.seconds);
     let found = find::find(&Space { map, shapes, entities }, pairs, context);
     let before = std::mem::replace(pairs, found.pairs);
     keep_skipped(entities, &before, pairs);
-    note_search(entities, &found.free_distances);
+    note_search(entities, &active, &found.free_distances);
     before
 }
 
-/// Like [`search`], but only for the bodies that have woken since. No body may have moved.
+/// Like [`search`], but only for the bodies that have woken since, `woken`. No body may have moved.
 pub(crate) fn search_woken(
     map: &obsp::Map,
     shapes: &Shapes,
     entities: &mut Entities,
     pairs: &mut Vec<Pair>,
+    woken: &SlotSet,
     context: &mut StepContext,
 ) {
-    find::look_around((map, shapes), entities, Entity::has_woken, context.seconds);
+    find::look_around((map, shapes), entities, woken, context.seconds);
     let space = Space { map, shapes, entities };
-    let found = find::find_woken(&space, std::mem::take(pairs), context);
+    let found = find::find_woken(&space, woken, std::mem::take(pairs), context);
     *pairs = found.pairs;
-    note_search(entities, &found.free_distances);
+    note_search(entities, woken, &found.free_distances);
 }
 
-/// Notes on each body the state in which the search found it, and clears the note of what stopped
-/// it.
-fn note_search(entities: &mut Entities, free_distances: &[(u16, f64)]) {
-    for entity in entities.iter_mut() {
+/// Notes on each body of `searched` the state in which the search found it, and clears the note of
+/// what stopped it.
+fn note_search(entities: &mut Entities, searched: &SlotSet, free_distances: &[(u16, f64)]) {
+    for slot in searched.iter() {
+        let Some(entity) = entities.get_mut(slot) else { continue };
         let state = entity.search_state();
         let record = &mut entity.record;
         (record.searched_as, record.moved, record.stopped) = (state, 0.0, None);
@@ -89,7 +93,7 @@ fn note_search(entities: &mut Entities, free_distances: &[(u16, f64)]) {
 /// skips the tick and the other stands still. The next tick begins with these pairs.
 fn keep_skipped(entities: &Entities, before: &[Pair], pairs: &mut Vec<Pair>) {
     let skips = |slot| entities.mobility(slot) == Mobility::Skips;
-    if !entities.iter().any(|entity| entity.mobility() == Mobility::Skips) {
+    if !entities.active().any(|entity| entity.mobility() == Mobility::Skips) {
         return;
     }
     let stands_still =

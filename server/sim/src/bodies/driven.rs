@@ -11,7 +11,6 @@ use glam::DVec3;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::islands::Driven;
-use crate::bodies::mobility::Mobility;
 use crate::bodies::roles::{Kinematic, Role};
 
 /// A kinematic body that completes less than this share of its motion counts as held, and is slowed
@@ -21,50 +20,35 @@ pub(super) const HELD_SHARE: f64 = 0.5;
 /// A slowed-down kinematic body that completes more than this share of its motion speeds up again.
 const FREE_SHARE: f64 = 0.9;
 
-/// The velocities that the game has set for the moving kinematic bodies, kept while a tick uses the
-/// slowed-down ones, and the bodies that they push or carry.
-#[must_use]
-pub(crate) struct Slowed {
-    kinematic: Vec<(u16, [DVec3; 2])>,
-    driven: Vec<u16>,
-}
+/// The velocities that the game has set for the moving kinematic bodies, by slot, kept while a tick
+/// uses the slowed-down ones.
+pub(crate) type SetVelocities = Vec<(u16, [DVec3; 2])>;
 
 /// Begins a tick. Gives each moving kinematic body the velocity with which it really moves. Notes
 /// on each pushed or carried body the velocity that the kinematic body gives to that body. `pairs`
 /// contains the pairs of the last tick. The result is for [`end_tick`].
-pub(crate) fn begin_tick(entities: &mut Entities, pairs: &[Pair]) -> Slowed {
+#[must_use]
+pub(crate) fn begin_tick(entities: &mut Entities, pairs: &[Pair]) -> SetVelocities {
     let own = |entity: &Entity| (entity.id.slot, [entity.velocity, entity.angular]);
-    let mut slowed =
-        Slowed { kinematic: entities.moving_kinematic().map(own).collect(), driven: Vec::new() };
-    for (slot, _) in &slowed.kinematic {
+    let set: SetVelocities = entities.moving_kinematic().map(own).collect();
+    for (slot, _) in &set {
         if let Some(entity) = entities.get_mut(*slot) {
             [entity.velocity, entity.angular] = entity.motion();
         }
     }
     let driven = Driven::new(entities, pairs);
-    if driven.is_empty() {
-        return slowed;
-    }
-    let slots = entities.slots_of(Mobility::Dynamic).into_iter();
-    let velocities: Vec<(u16, DVec3)> =
-        slots.filter_map(|slot| Some((slot, driven.velocity(entities, slot)?))).collect();
-    for (slot, velocity) in velocities {
-        if let Some(entity) = entities.get_mut(slot) {
+    for slot in entities.slots_where(|entity| driven.contains(entity.id.slot)) {
+        let velocity = driven.velocity(entities, slot);
+        if let Some((entity, velocity)) = entities.get_mut(slot).zip(velocity) {
             entity.record.driven_velocity = velocity;
-            slowed.driven.push(slot);
         }
     }
-    slowed
+    set
 }
 
 /// Ends the tick: restores the velocities that the game has set for kinematic bodies.
-pub(crate) fn end_tick(entities: &mut Entities, slowed: Slowed) {
-    for slot in slowed.driven {
-        if let Some(entity) = entities.get_mut(slot) {
-            entity.record.driven_velocity = DVec3::ZERO;
-        }
-    }
-    for (slot, velocities) in slowed.kinematic {
+pub(crate) fn end_tick(entities: &mut Entities, set: SetVelocities) {
+    for (slot, velocities) in set {
         if let Some(entity) = entities.get_mut(slot) {
             [entity.velocity, entity.angular] = velocities;
         }

@@ -88,9 +88,14 @@ impl Dynamics {
         }
     }
 
+    /// Whether a force acts on the body in this tick alone.
+    pub(crate) fn has_forces_of_tick(&self) -> bool {
+        self.own().is_some_and(|own| own.forces.of_tick != Wrench::default())
+    }
+
     /// Ends a tick in which a body of `shape` moved. The forces of one tick end.
     pub(crate) fn end_tick(&mut self, shape: &Shape) {
-        if self.own().is_some_and(|own| own.forces.of_tick != Wrench::default()) {
+        if self.has_forces_of_tick() {
             self.change(shape, |own| own.forces.of_tick = Wrench::default());
         }
     }

@@ -1,4 +1,8 @@
-//! All bodies of a match, by slot, and which of them are near each other.
+//! All bodies of a match, by slot, which of them are near each other, and which are active.
+//!
+//! An entity is *active* if a tick may change it. A tick visits the active entities alone, so a
+//! body that sleeps costs nothing. Every mutable access makes an entity active, and
+//! [`Entities::end_tick`] alone ends that. So no change can be overlooked.
 
 mod dynamics;
 mod entity;
@@ -20,12 +24,10 @@ use crate::bodies::dynamics::Dynamics;
 use crate::bodies::guard::Placement;
 use crate::bodies::mobility::Mobility;
 use crate::bodies::roles::{PlayerBody, Role};
+use crate::bodies::slots::{MAX_ENTITIES, SlotSet};
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 use crate::traits::{Attachment, CollisionLayers};
-
-/// Maximum number of entities per match. Encodings of entities must provide for this many slots.
-pub const MAX_ENTITIES: usize = 4096;
 
 /// All bodies, by slot.
 #[derive(Clone, Debug)]
@@ -39,8 +41,10 @@ pub(crate) struct Entities {
     others: usize,
     /// The agents: the players who take no place. In ascending order of id.
     agents: Vec<EntityId>,
-    /// Slots of the kinematic bodies, ascending.
-    kinematic: Vec<u16>,
+    /// The entities that a tick may change: all that are not [`Entity::is_idle`], and some that are.
+    active: SlotSet,
+    /// The kinematic bodies.
+    kinematic: SlotSet,
     /// No slot below this one is free.
     first_free: usize,
     pub(crate) trail: Trail,
@@ -57,7 +61,8 @@ impl Entities {
             players,
             others: 0,
             agents: Vec::new(),
-            kinematic: Vec::new(),
+            active: SlotSet::EMPTY,
+            kinematic: SlotSet::EMPTY,
             first_free: 0,
             trail: Trail::default(),
         }
@@ -87,11 +92,20 @@ impl Entities {
             return None;
         }
         self.others += usize::from(self.takes_no_place(&entity));
-        self.note_kinematic(entity.id.slot, &entity.role);
-        self.slots[slot] = Some(Entity { placed: None, ..entity });
+        self.fill(Entity { placed: None, ..entity });
         let occupied = self.slots[self.first_free..].iter().take_while(|slot| slot.is_some());
         self.first_free += occupied.count();
         Some(())
+    }
+
+    /// Puts an entity into the free slot of its id.
+    fn fill(&mut self, entity: Entity) {
+        let slot = entity.id.slot;
+        self.active.insert(slot);
+        if entity.is_kinematic() {
+            self.kinematic.insert(slot);
+        }
+        self.slots[usize::from(slot)] = Some(entity);
     }
 
     /// The generation of each slot: how many entities were removed from the slot, modulo 65,536.
@@ -151,7 +165,6 @@ impl Entities {
         };
         self.first_free = slot + 1;
         self.others += usize::from(!takes_place);
-        self.note_kinematic(slot as u16, &role);
         let id = EntityId { slot: slot as u16, generation: self.generations[slot] };
         let mut entity = Entity {
             id,
@@ -168,7 +181,7 @@ impl Entities {
             placed: None,
         };
         entity.reset_sleep();
-        self.slots[slot] = Some(entity);
+        self.fill(entity);
         Some(id)
     }
 
@@ -183,7 +196,8 @@ impl Entities {
         let gone = self.slots[slot].take();
         self.others -= usize::from(gone.as_ref().is_some_and(|entity| self.takes_no_place(entity)));
         self.agents.retain(|agent| *agent != id);
-        self.kinematic.retain(|kinematic| *kinematic != id.slot);
+        self.active.remove(id.slot);
+        self.kinematic.remove(id.slot);
         gone
     }
 
@@ -201,7 +215,9 @@ impl Entities {
     }
 
     pub(crate) fn get_mut(&mut self, slot: u16) -> Option<&mut Entity> {
-        self.slots.get_mut(usize::from(slot))?.as_mut()
+        let entity = self.slots.get_mut(usize::from(slot))?.as_mut()?;
+        self.active.insert(slot);
+        Some(entity)
     }
 
     /// All entities, in ascending order of slot.
@@ -209,18 +225,36 @@ impl Entities {
         self.slots.iter().flatten()
     }
 
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entity> {
-        self.slots.iter_mut().flatten()
+    /// The entities that a tick may change, in ascending order of slot. All players and
+    /// missiles are among them, and all entities that are awake, follow a carrier or wait for room.
+    pub(crate) fn active(&self) -> impl Iterator<Item = &Entity> {
+        self.active.iter().filter_map(|slot| self.get(slot))
     }
 
-    /// Slots of the entities for which `choose` holds, ascending.
+    /// The set of the [`active`](Self::active) entities.
+    pub(crate) fn active_slots(&self) -> &SlotSet {
+        &self.active
+    }
+
+    pub(crate) fn active_mut(&mut self) -> impl Iterator<Item = &mut Entity> {
+        let (mut slots, mut next) = (self.slots.iter_mut(), 0);
+        self.active.iter().filter_map(move |slot| {
+            let entity = slots.nth(usize::from(slot - next))?;
+            next = slot + 1;
+            entity.as_mut()
+        })
+    }
+
+    /// Slots of the active entities for which `choose` holds, ascending.
     pub(crate) fn slots_where(&self, choose: impl Fn(&Entity) -> bool) -> Vec<u16> {
-        self.iter().filter(|entity| choose(entity)).map(|entity| entity.id.slot).collect()
+        self.active().filter(|entity| choose(entity)).map(|entity| entity.id.slot).collect()
     }
 
-    /// Slots of the entities with this mobility, ascending.
-    pub(crate) fn slots_of(&self, mobility: Mobility) -> Vec<u16> {
-        self.slots_where(|entity| entity.mobility() == mobility)
+    /// Ends a tick: the entities that the next tick leaves as they are become inactive.
+    pub(crate) fn end_tick(&mut self) {
+        for slot in self.slots_where(Entity::is_idle) {
+            self.active.remove(slot);
+        }
     }
 
     /// The mobility of the entity in a slot; [`Mobility::Absent`] if there is none.
@@ -237,9 +271,7 @@ impl Entities {
 
     /// Moves an entity to a place that the guard found free.
     pub(crate) fn commit(&mut self, slot: u16, placement: Placement) {
-        let Some(entity) = self.slots.get_mut(usize::from(slot)).and_then(Option::as_mut) else {
-            return;
-        };
+        let Some(entity) = self.get_mut(slot) else { return };
         entity.shape = placement.shape();
         entity.outside = Outside::Waits;
         let to = placement.pose().position;
@@ -260,28 +292,20 @@ impl Entities {
         }
     }
 
-    fn note_kinematic(&mut self, slot: u16, role: &Role) {
-        if matches!(role, Role::Kinematic(_)) {
-            let at = self.kinematic.partition_point(|other| *other < slot);
-            self.kinematic.insert(at, slot);
-        }
-    }
-
     /// Whether any body is kinematic.
     pub(crate) fn has_kinematic(&self) -> bool {
         !self.kinematic.is_empty()
     }
 
-    /// The kinematic bodies, in ascending order of slot.
-    pub(crate) fn kinematic(&self) -> impl Iterator<Item = &Entity> {
-        self.kinematic.iter().filter_map(|&slot| self.get(slot))
+    /// The active kinematic bodies, in ascending order of slot. All that move, or are about to, are
+    /// among them.
+    pub(crate) fn active_kinematic(&self) -> impl Iterator<Item = &Entity> {
+        self.kinematic.common(&self.active).filter_map(|slot| self.get(slot))
     }
 
     /// The kinematic bodies that move, in ascending order of slot.
     pub(crate) fn moving_kinematic(&self) -> impl Iterator<Item = &Entity> {
-        // Most kinematic bodies sleep.
-        let moves = |entity: &&Entity| entity.mobility() == Mobility::Kinematic;
-        self.kinematic().filter(|entity| !entity.sleep.asleep).filter(moves)
+        self.active_kinematic().filter(|entity| entity.mobility() == Mobility::Kinematic)
     }
 
     /// Switches the grid on or off. Without it, all bodies count as near each other.

@@ -102,11 +102,6 @@ impl Driven {
         Self { roots, drivers }
     }
 
-    /// Whether no moving kinematic body pushes or carries anything.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.drivers.is_empty()
-    }
-
     /// Whether a moving kinematic body pushes or carries the body in a slot.
     pub(crate) fn contains(&self, slot: u16) -> bool {
         self.drivers_of(slot).next().is_some()

@@ -1,8 +1,8 @@
 //! Overload: makes a tick cheaper when its bodies cost more than its budget.
 //!
-//! The cost is estimated before the tick from the bodies that are awake and the pairs that touch,
-//! never from a clock. So a match is degraded in the same way on every machine, by any number of
-//! threads, and in every replay.
+//! The cost is estimated before the tick from the bodies that are awake, the pairs that touch and the
+//! sub-steps that loads add, never from a clock. So a match is degraded in the same way on every
+//! machine, by any number of threads, and in every replay.
 //!
 //! Islands are degraded one after another until the estimate is within the budget. The islands
 //! farthest from all players come first, and no island near a player is degraded. The degraded
@@ -17,11 +17,17 @@ use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::islands::roots;
 use crate::bodies::mobility::{Mobility, Pace};
 use crate::bodies::sleep;
+use crate::bodies::solver::{MOST_FOR_LOADS, added_sub_steps};
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
+use crate::counters::Counters;
 
 /// The share of its cost that an island keeps with fewer sub-steps.
 const COST_OF_FEWER_SUB_STEPS: f64 = 0.9;
+
+/// Each sub-step that a load adds makes an island dearer by this share of its cost.
+/// [`COST_OF_FEWER_SUB_STEPS`] saves two sub-steps of ten, so one costs half of the share that it saves.
+const COST_OF_SUB_STEP: f64 = 0.5 * (1.0 - COST_OF_FEWER_SUB_STEPS);
 
 /// The share of its cost that an island keeps at half rate, on average.
 const COST_OF_HALF_RATE: f64 = 0.6;
@@ -43,9 +49,11 @@ const MAX_WAY_AT_HALF_RATE: f64 = 1.0;
 const NEAR_PLAYER: f64 = 64.0;
 
 /// Bodies that touch each other.
-struct Island {
+struct Island<'a> {
     /// Slots, ascending.
     members: Vec<u16>,
+    /// The pairs of these bodies that touch.
+    pairs: Vec<&'a Pair>,
     cost: f64,
     /// How far the bodies move within a tick, in units, summed over them.
     total_travel: f64,
@@ -61,7 +69,7 @@ pub(crate) fn set_paces(
     context: &mut StepContext,
 ) {
     let (mut awake, mut any_owes) = (0, false);
-    for entity in entities.iter() {
+    for entity in entities.active() {
         awake += usize::from(entity.mobility().is_guarded());
         any_owes |= entity.record.skipped;
     }
@@ -71,10 +79,18 @@ pub(crate) fn set_paces(
     (counters.degraded_islands, counters.half_rate) = (0, 0);
     let Some(budget) = context.budget else { return };
     let mut cost = (awake + touching) as f64;
+    // No load makes an island dearer than this.
+    let dearest = 1.0 + COST_OF_SUB_STEP * f64::from(MOST_FOR_LOADS);
+    if cost * dearest <= budget && !any_owes {
+        return;
+    }
+    let mut islands = islands(entities, shapes, pairs, context.seconds);
+    cost += weigh_loads(&mut islands, entities, shapes);
+    counters.bodies_cost = cost as u64;
     if cost <= budget && !any_owes {
         return;
     }
-    let islands = islands(entities, shapes, pairs, context.seconds);
+    islands.retain(|island| island.distance_squared > NEAR_PLAYER * NEAR_PLAYER);
     for island in &islands {
         // A skipped tick is made up for, even if the overload is over. A body that a player has
         // come near is an exception: it is in none of these islands, and goes on from its present
@@ -98,21 +114,40 @@ pub(crate) fn set_paces(
     if !any_owes {
         half_rate.iter().for_each(|island| island.set(entities, |_| Pace::Skips));
     }
-    // The counters say what this tick does. In a tick in which bodies make up for a skipped one,
-    // the islands chosen above do not skip.
+    count_degraded(&islands, entities, &mut context.counters);
+}
+
+/// Counts the islands that this tick degrades. In a tick in which bodies make up for a skipped one,
+/// the islands that were chosen for half rate do not skip.
+fn count_degraded(islands: &[Island], entities: &Entities, counters: &mut Counters) {
     let count = |island: &Island, is: fn(Pace) -> bool| {
         let members = island.members.iter().filter_map(|&slot| entities.get(slot));
         members.filter(|entity| is(entity.record.pace)).count() as u64
     };
     let is_degraded = |island: &&Island| count(island, |pace| pace != Pace::Full) > 0;
     let is_at_half_rate = |pace| matches!(pace, Pace::Skips | Pace::Double);
-    let counters = &mut context.counters;
     counters.degraded_islands = islands.iter().filter(is_degraded).count() as u64;
     counters.half_rate = islands.iter().map(|island| count(island, is_at_half_rate)).sum();
 }
 
+/// Adds the cost of the sub-steps that loads add to each island. Returns their sum.
+fn weigh_loads(islands: &mut [Island], entities: &Entities, shapes: &Shapes) -> f64 {
+    let mut sum = 0.0;
+    for island in islands {
+        let added = added_sub_steps(entities, shapes, &island.members, &island.pairs);
+        let cost = island.cost * COST_OF_SUB_STEP * f64::from(added);
+        island.cost += cost;
+        sum += cost;
+    }
+    sum
+}
+
 /// The islands that are simulated at half rate, until the cost is within the budget.
-fn at_half_rate(islands: &[Island], mut cost: f64, budget: f64) -> Vec<&Island> {
+fn at_half_rate<'a, 'p>(
+    islands: &'a [Island<'p>],
+    mut cost: f64,
+    budget: f64,
+) -> Vec<&'a Island<'p>> {
     let (mut chosen, mut bodies) = (Vec::new(), 0);
     for island in islands {
         if cost <= budget {
@@ -128,17 +163,7 @@ fn at_half_rate(islands: &[Island], mut cost: f64, budget: f64) -> Vec<&Island> 
     chosen
 }
 
-/// Ends a tick: gives every body its full pace for the next one.
-pub(crate) fn reset_paces(entities: &mut Entities, shapes: &Shapes) {
-    for entity in entities.iter_mut() {
-        entity.record.skipped = std::mem::take(&mut entity.record.pace) == Pace::Skips;
-        if !entity.record.skipped && entity.dynamics.own().is_some() {
-            entity.dynamics.end_tick(&shapes[entity.shape]);
-        }
-    }
-}
-
-impl Island {
+impl Island<'_> {
     /// Whether one tick at half rate costs less than two others: see [`MAX_WAY_AT_HALF_RATE`].
     fn half_rate_pays(&self) -> bool {
         let bodies = self.members.len();
@@ -154,22 +179,28 @@ impl Island {
     }
 }
 
-/// The islands that may be degraded, the farthest from all players first.
-fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) -> Vec<Island> {
+/// All islands, the farthest from all players first.
+fn islands<'a>(
+    entities: &Entities,
+    shapes: &Shapes,
+    pairs: &'a [Pair],
+    seconds: f64,
+) -> Vec<Island<'a>> {
     let is_awake = |slot| entities.mobility(slot) == Mobility::Dynamic;
     let is_driven = |slot| entities.mobility(slot) == Mobility::Kinematic;
     let is_player = |slot| entities.get(slot).is_some_and(|entity| entity.player().is_some());
     let roots = roots(entities.slot_count(), pairs, is_awake);
-    let mut of_root: Vec<Option<Island>> = roots.iter().map(|_| None).collect();
+    let mut of_root: Vec<Option<Island<'a>>> = roots.iter().map(|_| None).collect();
     let players: Vec<_> = entities
-        .iter()
+        .active()
         .filter(|entity| entity.player().is_some())
         .filter_map(|entity| Some(entity.placement()?.pose().position))
         .collect();
-    for entity in entities.iter().filter(|entity| entity.mobility() == Mobility::Dynamic) {
+    for entity in entities.active().filter(|entity| entity.mobility() == Mobility::Dynamic) {
         let Some(placement) = entity.placement() else { continue };
         let none = || Island {
             members: Vec::new(),
+            pairs: Vec::new(),
             cost: 0.0,
             total_travel: 0.0,
             distance_squared: f64::INFINITY,
@@ -193,12 +224,12 @@ fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) -
         let at = usize::from(roots[usize::from(own)]);
         let Some(island) = &mut of_root[at] else { continue };
         island.cost += 1.0;
+        island.pairs.push(pair);
         if other.is_some_and(|other| is_player(other) || is_driven(other)) {
             island.distance_squared = 0.0;
         }
     }
     let mut islands: Vec<Island> = of_root.into_iter().flatten().collect();
-    islands.retain(|island| island.distance_squared > NEAR_PLAYER * NEAR_PLAYER);
     // The sort is stable: of islands that are equally far away, the one with the lowest slot comes
     // first.
     islands.sort_by(|a, b| b.distance_squared.total_cmp(&a.distance_squared));

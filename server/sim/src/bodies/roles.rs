@@ -1,5 +1,5 @@
 //! The role of an entity in the match, as data: a player on foot or in a hovertank, a prop, a
-//! missile, cargo, or a kinematic body. The rules that change the roles are in `players` and
+//! missile, or a kinematic body. The rules that change the roles are in `players` and
 //! `missiles`.
 
 use glam::{DQuat, DVec3, Vec3};
@@ -10,7 +10,7 @@ use crate::bodies::linear_move::LinearMove;
 use crate::bodies::swing::Swing;
 use crate::collision::shape::Shapes;
 use crate::conventions::turn;
-use crate::state::{EntityId, ModelId, MovementId, Posture};
+use crate::state::{ModelId, MovementId, Posture};
 
 /// The role of an entity in the match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,8 +21,6 @@ pub(crate) enum Role {
     Prop(ModelId),
     /// A missile, which flies by its own rules.
     Missile(Missile),
-    /// A box that will turn into a repair pad.
-    Cargo(Cargo),
     /// A rigid polyhedron that moves by the velocity that a game gives it.
     Kinematic(Kinematic),
 }
@@ -119,14 +117,11 @@ pub(crate) struct Hovertank {
     pub(crate) model: ModelId,
     /// The acceleration by its engine in this tick.
     pub(crate) drive: Drive,
-    /// The cargo that the hovertank has dropped: a box on its way down, or the repair pad that the
-    /// box became.
-    pub(crate) cargo: Option<EntityId>,
 }
 
 impl Hovertank {
     pub(crate) fn new(model: ModelId) -> Self {
-        Self { model, drive: Drive::default(), cargo: None }
+        Self { model, drive: Drive::default() }
     }
 }
 
@@ -154,13 +149,4 @@ pub enum MissileMotion {
 pub(crate) struct Missile {
     pub(crate) model: ModelId,
     pub(crate) motion: MissileMotion,
-}
-
-/// A cargo box on its way to become a repair pad.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Cargo {
-    pub(crate) model: ModelId,
-    pub(crate) owner: EntityId,
-    /// Number of ticks until the box checks again whether there is room for the pad.
-    pub(crate) wait: u16,
 }

@@ -22,7 +22,7 @@ use crate::bodies::guard::{Advance, Proposal, Space, hold};
 use crate::bodies::islands::Islands;
 use crate::bodies::mobility::Mobility;
 use crate::bodies::sleep;
-use crate::bodies::slots::flags_by_slot;
+use crate::bodies::slots::SlotSet;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
 use crate::collision::time_of_impact::Impact;
@@ -57,8 +57,8 @@ pub(crate) struct Rounds<'a> {
     neighbours: Vec<(u16, Blocker, KnownPairs<'a>)>,
     islands: &'a Islands,
     context: &'a mut StepContext,
-    /// Slots of the bodies that moved in the last round, or took an impulse; ascending.
-    changed: Vec<u16>,
+    /// The bodies that moved in the last round, or took an impulse.
+    changed: SlotSet,
     outcome: Outcome,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Rounds<'a> {
             pairs,
             islands,
             context,
-            changed: Vec::new(),
+            changed: SlotSet::EMPTY,
             outcome: Outcome::default(),
         }
     }
@@ -116,7 +116,7 @@ impl<'a> Rounds<'a> {
         let space = Space { map: self.map, shapes: self.shapes, entities: self.entities };
         let planes = |slot, other| self.pairs.known(slot, other);
         let mut stopped = Vec::new();
-        self.changed.clear();
+        self.changed = SlotSet::EMPTY;
         for advance in space.advance(proposals, &self.neighbours, planes, self.context) {
             let Some(placement) = advance.placement else {
                 self.outcome.overlapping.push(advance.slot);
@@ -134,7 +134,7 @@ impl<'a> Rounds<'a> {
                 entity.record.moved += advance.travel;
             }
             if !advance.stuck {
-                self.changed.push(advance.slot);
+                self.changed.insert(advance.slot);
             }
             if let Some((blocker, impact)) = &advance.stop {
                 self.note_stop(&advance, *blocker, impact);
@@ -147,16 +147,14 @@ impl<'a> Rounds<'a> {
                 stopped.push(Remainder { slot, seconds, whole, stuck, blocker });
             }
         }
-        self.changed.sort_unstable();
         stopped
     }
 
     /// Keeps only the neighbours of the bodies that were stopped: no other body moves again in this
     /// tick.
     fn keep_neighbours_of(&mut self, stopped: &[Remainder]) {
-        let slots = stopped.iter().map(|remainder| remainder.slot);
-        let moves = flags_by_slot(slots, self.entities.slot_count());
-        let moves = |slot: u16| moves[usize::from(slot)];
+        let moving: SlotSet = stopped.iter().map(|remainder| remainder.slot).collect();
+        let moves = |slot| moving.contains(slot);
         self.neighbours
             .retain(|(slot, other, _)| moves(*slot) || other.entity().is_some_and(moves));
     }

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::slots::SlotSet;
 use crate::collision::distances::REST_GAP;
 use crate::collision::shape::Shapes;
 use crate::state::EntityId;
@@ -55,19 +56,22 @@ pub(crate) fn wake(entities: &mut Entities, slot: u16) {
 
 /// Wakes the props in these slots, and their islands.
 pub(crate) fn wake_all(entities: &mut Entities, slots: &[u16]) {
-    let mut waking = WakingIslands::default();
+    let mut waking = WakingIslands::NONE;
     slots.iter().for_each(|&slot| waking.add(entities, slot));
     waking.wake(entities);
 }
 
 /// Islands that are woken together, so that all bodies are visited once and not once for each
 /// island.
-#[derive(Debug, Default)]
 struct WakingIslands {
     islands: BTreeSet<u16>,
+    /// The bodies that have been woken so far.
+    woken: SlotSet,
 }
 
 impl WakingIslands {
+    const NONE: Self = Self { islands: BTreeSet::new(), woken: SlotSet::EMPTY };
+
     /// Wakes the prop in `slot`, and marks its island to be woken by [`wake`](Self::wake).
     fn add(&mut self, entities: &mut Entities, slot: u16) {
         let Some(entity) = entities.get_mut(slot) else { return };
@@ -77,21 +81,31 @@ impl WakingIslands {
         if entity.sleep.asleep {
             self.islands.insert(entity.sleep.island);
         }
-        entity.resume();
         entity.sleep.reset_timers();
         entity.record.shoved_by = None;
+        self.add_alone(entities, slot);
     }
 
-    /// Wakes all bodies of the marked islands.
-    fn wake(self, entities: &mut Entities) {
-        if self.islands.is_empty() {
-            return;
+    /// Wakes the prop in `slot`, but not its island.
+    fn add_alone(&mut self, entities: &mut Entities, slot: u16) {
+        if let Some(entity) = entities.get_mut(slot) {
+            entity.resume();
+            self.woken.insert(slot);
         }
-        for entity in entities.iter_mut() {
-            if entity.sleep.asleep && self.islands.contains(&entity.sleep.island) {
-                entity.resume();
+    }
+
+    /// Wakes all bodies of the marked islands. Returns all bodies that have been woken.
+    fn wake(mut self, entities: &mut Entities) -> SlotSet {
+        if !self.islands.is_empty() {
+            let sleeps = |entity: &&Entity| {
+                entity.sleep.asleep && self.islands.contains(&entity.sleep.island)
+            };
+            let slots = entities.iter().filter(sleeps).map(|entity| entity.id.slot);
+            for slot in slots.collect::<Vec<_>>() {
+                self.add_alone(entities, slot);
             }
         }
+        self.woken
     }
 }
 
@@ -109,7 +123,7 @@ pub(crate) fn wake_around(entities: &mut Entities, bounds: &obsp::geometry::Aabb
     let bounds = bounds.inflated(TOUCH);
     let mut near = Vec::new();
     entities.near(&bounds, &mut near);
-    let mut waking = WakingIslands::default();
+    let mut waking = WakingIslands::NONE;
     for slot in near {
         let touched = entities
             .get(slot)

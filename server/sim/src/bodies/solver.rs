@@ -40,13 +40,14 @@ use crate::bodies::dynamics::LockedAxes;
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::{Placement, Proposal};
 use crate::bodies::mobility::{Mobility, Pace};
-use crate::bodies::slots::flags_by_slot;
+use crate::bodies::slots::SlotSet;
 use crate::collision::pose::Pose;
 use crate::collision::shape::{Shape, Shapes};
 use crate::context::StepContext;
 use crate::threads::Threads;
 
 pub(crate) use flight::damped;
+pub(crate) use load::MOST_FOR_LOADS;
 pub(crate) use restitution::RESTITUTION_THRESHOLD;
 
 use body::Bodies;
@@ -149,7 +150,7 @@ pub(crate) fn solve(
         }
     }
     let mut proposals = Vec::with_capacity(places.len() - 1);
-    for slot in indices.moved(entities) {
+    for slot in indices.moved(entities).iter() {
         let Some(entity) = entities.get_mut(slot) else { continue };
         let (index, shape) = (indices.by_slot[usize::from(slot)], &shapes[entity.shape]);
         let seconds = seconds * f64::from(entity.record.pace.ticks());
@@ -222,7 +223,7 @@ fn divide(
         if touching.is_empty() {
             continue;
         }
-        let steps = (members.len() as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS);
+        let steps = usual_sub_steps(members.len());
         let repeats_impacts = at_pace(steps, pace) <= REPEATED_SUB_STEPS;
         let carriers: Vec<Carrier> =
             slots().map(|slot| carrier(entities.get(slot), shapes)).collect();
@@ -247,6 +248,29 @@ fn divide(
         division.add([members, touching], steps, pace.ticks(), position, bodies_of);
     }
     division
+}
+
+/// The number of sub-steps of an island of this many bodies, before the loads of its bodies count.
+fn usual_sub_steps(bodies: usize) -> u32 {
+    (bodies as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS)
+}
+
+/// The number of sub-steps that the loads of an island add in a tick of 1/60 s. The island has the
+/// bodies in the slots `members`, which are ascending, and these pairs.
+pub(crate) fn added_sub_steps(
+    entities: &Entities,
+    shapes: &Shapes,
+    members: &[u16],
+    pairs: &[&Pair],
+) -> u32 {
+    let usual = usual_sub_steps(members.len());
+    let carriers: Vec<Carrier> =
+        members.iter().map(|&slot| carrier(entities.get(slot), shapes)).collect();
+    let local = |slot: u16| members.binary_search(&slot).unwrap_or(usize::MAX);
+    let all = sub_steps(usual, &carriers, pairs.iter().copied(), |pair| {
+        [Some(pair.key.body), pair.key.other.entity()].map(|slot| slot.map_or(usize::MAX, local))
+    });
+    all - usual
 }
 
 /// A body as one that others may lie on.
@@ -301,7 +325,7 @@ struct BodyIndices {
 impl BodyIndices {
     fn new(entities: &Entities, pairs: &[Pair]) -> Self {
         let (mut slots, mut balls) = (vec![0], Vec::new());
-        for entity in entities.iter() {
+        for entity in entities.active() {
             match entity.mobility() {
                 Mobility::Dynamic => slots.push(entity.id.slot),
                 Mobility::Ball => balls.push(entity.id.slot),
@@ -311,13 +335,13 @@ impl BodyIndices {
         // Other code moves balls, so balls only take impulses here.
         if !balls.is_empty() {
             let others = pairs.iter().filter_map(|pair| pair.key.other.entity());
-            let are_touched = flags_by_slot(others, entities.slot_count());
-            balls.retain(|&ball| are_touched[usize::from(ball)]);
+            let touched: SlotSet = others.collect();
+            balls.retain(|&ball| touched.contains(ball));
         }
         slots.extend(balls);
         let movable_end = slots.len();
         if entities.has_kinematic() {
-            slots.extend(touched_kinematic(entities, pairs));
+            slots.extend(touched_kinematic(entities, pairs).iter());
         }
         let mut by_slot = vec![0; entities.slot_count()];
         for (index, &slot) in slots.iter().enumerate().skip(1) {
@@ -326,12 +350,10 @@ impl BodyIndices {
         Self { by_slot, slots, movable_end }
     }
 
-    /// The slots of the bodies that impulses or games may move, ascending.
-    fn moved(&self, entities: &Entities) -> Vec<u16> {
-        let mut slots = self.slots[1..self.movable_end].to_vec();
-        slots.extend(entities.kinematic().map(|entity| entity.id.slot));
-        slots.sort_unstable();
-        slots
+    /// The bodies that impulses or games may move.
+    fn moved(&self, entities: &Entities) -> SlotSet {
+        let kinematic = entities.active_kinematic().map(|entity| entity.id.slot);
+        self.slots[1..self.movable_end].iter().copied().chain(kinematic).collect()
     }
 
     /// Whether a body is a kinematic one that moves.
@@ -364,15 +386,11 @@ impl BodyIndices {
     }
 }
 
-/// The slots of the kinematic bodies that touch something, ascending.
-fn touched_kinematic(entities: &Entities, pairs: &[Pair]) -> Vec<u16> {
-    let is_kinematic = |slot| entities.get(slot).is_some_and(Entity::is_kinematic);
-    let touched =
-        touching(pairs).flat_map(|pair| [Some(pair.key.body), pair.key.other.entity()]).flatten();
-    let mut slots: Vec<u16> = touched.filter(|&slot| is_kinematic(slot)).collect();
-    slots.sort_unstable();
-    slots.dedup();
-    slots
+/// The kinematic bodies that touch something.
+fn touched_kinematic(entities: &Entities, pairs: &[Pair]) -> SlotSet {
+    let is_kinematic = |slot: &u16| entities.get(*slot).is_some_and(Entity::is_kinematic);
+    let touched = touching(pairs).flat_map(|pair| [Some(pair.key.body), pair.key.other.entity()]);
+    touched.flatten().filter(is_kinematic).collect()
 }
 
 /// Writes the result of a body to its entity. Returns its target, if it moves.

@@ -1,11 +1,14 @@
 //! A tick of the moving bodies, told in order. Each phase is one call into one folder, whose parent
 //! file tells the phase.
 
+use glam::DVec3;
+
 use crate::bodies::buoyancy;
 use crate::bodies::contact::{self, Pair};
 use crate::bodies::driven;
-use crate::bodies::entities::Entities;
+use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::islands::Islands;
+use crate::bodies::mobility::Pace;
 use crate::bodies::overload;
 use crate::bodies::rounds::{Outcome, Rounds, Strike};
 use crate::bodies::sleep;
@@ -32,12 +35,21 @@ pub(crate) fn step(
     overload::set_paces(entities, shapes, pairs, context);
     let is_small = context.counters.bodies_cost < MIN_GATHERED;
     let threads = if is_small { Threads::default() } else { context.threads };
-    let slowed = driven::begin_tick(entities, pairs);
+    let velocities = driven::begin_tick(entities, pairs);
     let moved = threads.gathered(|| phases((map, currents), shapes, entities, pairs, context));
-    driven::end_tick(entities, slowed);
-    buoyancy::reset(map, entities);
-    overload::reset_paces(entities, shapes);
+    driven::end_tick(entities, velocities);
+    entities.active_mut().for_each(|entity| end_tick(entity, shapes));
     moved
+}
+
+/// Clears the notes on a body that hold for one tick, and gives it its full pace again.
+fn end_tick(entity: &mut Entity, shapes: &Shapes) {
+    let record = &mut entity.record;
+    (record.buoyancy, record.driven_velocity) = (None, DVec3::ZERO);
+    record.skipped = std::mem::take(&mut record.pace) == Pace::Skips;
+    if !record.skipped {
+        entity.dynamics.end_tick(&shapes[entity.shape]);
+    }
 }
 
 /// The phases of [`step`], after each body has its pace.

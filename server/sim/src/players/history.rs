@@ -51,7 +51,7 @@ impl PositionHistory {
             self.ticks.pop_back().unwrap_or_default()
         };
         poses.clear();
-        let players = entities.iter().filter(|entity| matches!(entity.role, Role::Player(_)));
+        let players = entities.active().filter(|entity| matches!(entity.role, Role::Player(_)));
         poses.extend(players.filter_map(|entity| {
             let placement = entity.placement()?;
             Some(PastPose { player: entity.id, shape: placement.shape(), pose: *placement.pose() })

@@ -7,7 +7,7 @@ use obsp::model::Model;
 
 use super::At;
 use crate::bodies::blocker::Blocker;
-use crate::bodies::contact::{Pair, find, look_around, may_move};
+use crate::bodies::contact::{Pair, find, look_around};
 use crate::bodies::entities::Entities;
 use crate::bodies::guard::{Seeker, Space};
 use crate::bodies::roles::Role;
@@ -121,7 +121,8 @@ impl ContactSearch {
             let entity = entities.find_mut(id)?;
             (entity.velocity, entity.angular) = (thing.velocity, thing.angular);
         }
-        look_around((&self.map, &self.shapes), &mut entities, may_move, seconds);
+        let bodies = entities.active_slots().clone();
+        look_around((&self.map, &self.shapes), &mut entities, &bodies, seconds);
         let pairs = find(&self.space(&entities), &before.pairs, &mut context).pairs;
         let pose = |thing: &Thing| Pose::known(thing.at.0, thing.at.1);
         Some(Contacts { pairs, poses: things.iter().map(pose).collect::<Option<_>>()? })

@@ -96,7 +96,7 @@ impl World {
         let (entities, shapes) = (&self.entities, &self.arena.shapes);
         self.armed.retain(|(id, _)| entities.find(*id).is_some());
         let players: Vec<&Entity> =
-            entities.iter().filter(|entity| entity.player().is_some()).collect();
+            entities.active().filter(|entity| entity.player().is_some()).collect();
         let rests = |id: &EntityId| {
             let body = entities.find(*id).filter(|body| body.placement().is_some());
             body.is_some_and(|body| !LinearMove::is_under_way(body.linear_move(), body.velocity))

@@ -131,8 +131,7 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
         }
         // The drive of a tank is left out, because it is computed again in each tick.
         Role::Player(PlayerBody::Hovertank(tank)) => {
-            hash.update(&[4, tank.model.0, u8::from(tank.cargo.is_some())]);
-            tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));
+            hash.update(&[4, tank.model.0]);
         }
         Role::Prop(model) => hash.update(&[2, model.0]),
         Role::Kinematic(Kinematic { model, slowdowns, linear_move, swing, surface, .. }) => {
@@ -154,11 +153,6 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
             }
         }
         Role::Missile(Missile { model, motion }) => hash.update(&[3, *motion as u8, model.0]),
-        Role::Cargo(cargo) => {
-            hash.update(&[5, cargo.model.0]);
-            add_id(hash, cargo.owner);
-            hash.update(&cargo.wait.to_le_bytes());
-        }
     }
 }
 

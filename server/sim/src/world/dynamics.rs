@@ -14,7 +14,7 @@ use crate::state::EntityId;
 impl World {
     /// The parameters of a body: those that were set, or those of its model's material. `None` if
     /// there is no such body in the world, or if it cannot have parameters of its own: it is a
-    /// player, a missile, a kinematic body, or a hovertank's cargo.
+    /// player, a missile or a kinematic body.
     pub fn body_parameters(&self, id: EntityId) -> Option<BodyParameters> {
         let (entity, shape) = self.dynamic(id).ok()?;
         Some(entity.dynamics.parameters(shape))

@@ -79,7 +79,7 @@ impl World {
     /// Completes a tick of all moves: delays pass, and bodies start, go on or stop.
     pub(super) fn advance_linear_moves(&mut self) {
         let moves = |entity: &Entity| Some((entity.id, entity.linear_move()?));
-        let moving: Vec<_> = self.entities.kinematic().filter_map(moves).collect();
+        let moving: Vec<_> = self.entities.active_kinematic().filter_map(moves).collect();
         for (id, of) in moving {
             let delay = of.delay.saturating_sub(1);
             self.set_linear_move(id, Some(LinearMove { delay, ..of }));

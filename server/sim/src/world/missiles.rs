@@ -15,7 +15,7 @@ use crate::state::{EntityId, ModelId};
 impl World {
     /// The missiles, in ascending order of slot.
     pub fn missiles(&self) -> Vec<EntityId> {
-        let missiles = self.entities.iter().filter(|entity| entity.missile().is_some());
+        let missiles = self.entities.active().filter(|entity| entity.missile().is_some());
         missiles.map(|entity| entity.id).collect()
     }
 

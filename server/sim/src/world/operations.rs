@@ -15,7 +15,6 @@ use crate::bodies::solver::max_spin;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::place_error::PlaceError;
-use crate::players::hovertank;
 use crate::players::walk::PLAYER_MASS;
 use crate::state::{EntityId, ModelId, PlayerKind, Posture};
 use crate::traits::CollisionLayers;
@@ -257,18 +256,6 @@ impl World {
             entity.angular = angular;
         }
         Ok(())
-    }
-
-    /// Drops a box from under a hovertank. Where the box touches the ground it becomes a
-    /// repair pad. A tank has one piece of cargo, so its previous box or pad is removed.
-    ///
-    /// # Errors
-    /// [`PlaceError`]; nothing changes then. [`PlaceError::NoSuchEntity`] if `tank` is not a
-    /// hovertank.
-    pub fn drop_cargo(&mut self, tank: EntityId) -> Result<EntityId, PlaceError> {
-        self.placed(tank)?;
-        let Self { arena, entities, context, .. } = self;
-        hovertank::drop_cargo(arena, entities, tank.slot, context)
     }
 
     /// Takes a player out of the world. The player waits until [`World::bring_back`] or

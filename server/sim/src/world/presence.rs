@@ -68,7 +68,7 @@ impl World {
     ///
     /// # Errors
     /// [`PlaceError::NoSuchEntity`] if there is no such body in the world, and
-    /// [`PlaceError::AlwaysSolid`] for players, missiles and cargo.
+    /// [`PlaceError::AlwaysSolid`] for players and missiles.
     pub fn make_intangible(&mut self, id: EntityId) -> Result<(), PlaceError> {
         let pose = self.pose_of(self.possible_picture(id)?).ok_or(PlaceError::NoSuchEntity)?;
         self.become_picture(id, Outside::Intangible(pose));
@@ -168,7 +168,7 @@ impl World {
             let chain = self.entities.carriers(entity.id);
             chain.iter().position(|carrier| *carrier == id).map_or(0, |at| at + 1)
         };
-        let below = self.entities.iter().map(depth).max().unwrap_or(0);
+        let below = self.entities.active().map(depth).max().unwrap_or(0);
         if id == to || above.contains(&id) || above.len() + 1 + below > Attachment::MAX_CHAIN {
             return Err(PlaceError::Chain);
         }
@@ -192,7 +192,7 @@ impl World {
     /// The bodies that follow an entity directly, in ascending order of slot.
     pub fn attached_to(&self, carrier: EntityId) -> Vec<EntityId> {
         let follows = |entity: &&Entity| entity.attachment().is_some_and(|it| it.to == carrier);
-        self.entities.iter().filter(follows).map(|entity| entity.id).collect()
+        self.entities.active().filter(follows).map(|entity| entity.id).collect()
     }
 
     /// Where an entity is, solid or not; `None` in limbo. The orientation of a player on foot is
@@ -226,7 +226,7 @@ impl World {
     /// Notes where each attached body is. Ends the attachments whose carrier is not in the world.
     pub(super) fn follow_carriers(&mut self) {
         let mut moved = Vec::new();
-        for entity in self.entities.iter() {
+        for entity in self.entities.active() {
             let Some(attachment) = entity.attachment() else { continue };
             let Some(pose) = self.pose_of(entity) else { continue };
             let carrier = self.entities.find(attachment.to).filter(|it| !it.is_in_limbo());
@@ -260,7 +260,7 @@ impl World {
         let entity = entity.ok_or(PlaceError::NoSuchEntity)?;
         match entity.role {
             Role::Prop(_) | Role::Kinematic(_) => Ok(entity),
-            Role::Player(_) | Role::Missile(_) | Role::Cargo(_) => Err(PlaceError::AlwaysSolid),
+            Role::Player(_) | Role::Missile(_) => Err(PlaceError::AlwaysSolid),
         }
     }
 

@@ -9,9 +9,9 @@ use super::World;
 use super::operations::NEWCOMER;
 use crate::arena::LEFT;
 use crate::arena::spawn::{self, SpawnCandidates};
-use crate::bodies::entities::MAX_ENTITIES;
 use crate::bodies::guard::{Placement, Space};
 use crate::bodies::roles::Role;
+use crate::bodies::slots::MAX_ENTITIES;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::context::StepContext;
@@ -109,7 +109,7 @@ impl World {
     pub(super) fn settle_props(&mut self) {
         let longest = SETTLING_SECONDS * self.config.tick_rate;
         for _ in 0..longest {
-            if !self.entities.iter().any(|entity| entity.mobility().is_guarded()) {
+            if !self.entities.active().any(|entity| entity.mobility().is_guarded()) {
                 break;
             }
             self.advance_props(Vec::new());

@@ -64,7 +64,7 @@ impl World {
     /// All players, in ascending order of slot, including the players who wait outside of the
     /// world.
     pub fn players(&self) -> Vec<EntityId> {
-        let players = self.entities.iter().filter(|entity| entity.player().is_some());
+        let players = self.entities.active().filter(|entity| entity.player().is_some());
         players.map(|entity| entity.id).collect()
     }
 

@@ -80,7 +80,7 @@ impl World {
                 spawn::player_place(&space, &candidates, (shape, seeker), context)
             }
             Role::Missile(_) => None,
-            Role::Prop(_) | Role::Kinematic(_) | Role::Cargo(_) => {
+            Role::Prop(_) | Role::Kinematic(_) => {
                 let orientation = entity.dynamics.kept();
                 let body = (entity.shape, seeker);
                 let found = spawn::any_free(&space, &candidates, body, orientation, context);

@@ -37,7 +37,7 @@ use crate::setup::{Config, SetupError};
 use crate::state::EntityId;
 
 /// Version of the format. Any change of the saved data raises it.
-const VERSION: u16 = 11;
+const VERSION: u16 = 12;
 
 /// Maximum number of bytes that are read.
 const MAX_BYTES: usize = 1 << 26;

@@ -46,8 +46,8 @@ impl World {
     }
 
     /// Sets the budget: how much the bodies of a tick may cost. The cost is the number of awake
-    /// bodies plus the number of pairs of parts that touch
-    /// ([`Counters::bodies_cost`](crate::Counters::bodies_cost)). If the bodies would cost more,
+    /// bodies plus the number of pairs of parts that touch, and more where bodies carry far more than
+    /// their own mass ([`Counters::bodies_cost`](crate::Counters::bodies_cost)). If they would cost more,
     /// islands far from all players are simulated with fewer sub-steps, then at half rate
     /// ([`Counters::degraded_islands`](crate::Counters::degraded_islands)). `None` means no limit.
     ///
@@ -91,7 +91,7 @@ impl World {
     /// [`MovementError`] if a usual parameter is out of its range; nothing changes then.
     pub fn set_movement_sets(&mut self, sets: MovementSets) -> Result<(), MovementError> {
         sets.check()?;
-        let walkers = self.entities.iter_mut().filter_map(Entity::walker_mut);
+        let walkers = self.entities.active_mut().filter_map(Entity::walker_mut);
         for walker in walkers.filter(|walker| !sets.has(walker.movement)) {
             walker.movement = MovementId::USUAL;
         }
@@ -145,9 +145,10 @@ impl World {
         within("gravity", gravity, &BODY_GRAVITIES)?;
         if gravity != self.body_gravity() {
             std::sync::Arc::make_mut(&mut self.arena).shapes.set_gravity(gravity);
-            for slot in self.entities.slots_of(Mobility::Asleep) {
-                sleep::wake(&mut self.entities, slot);
-            }
+            let sleeps = |entity: &&Entity| entity.mobility() == Mobility::Asleep;
+            let asleep: Vec<u16> =
+                self.entities.iter().filter(sleeps).map(|entity| entity.id.slot).collect();
+            sleep::wake_all(&mut self.entities, &asleep);
         }
         Ok(())
     }

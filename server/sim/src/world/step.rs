@@ -91,8 +91,7 @@ impl World {
     }
 
     /// Moves all bodies. Then puts back the bodies that were found overlapping something or that
-    /// fell out of the map, and turns cargo boxes that have landed into pads. A player who fell
-    /// [waits](World::waiting) from then on.
+    /// fell out of the map. A player who fell [waits](World::waiting) from then on.
     pub fn move_bodies(&mut self, step: &mut Step) {
         step.moved = self.motions();
         self.entities.trail.begin();
@@ -101,13 +100,6 @@ impl World {
         self.advance_linear_moves();
         self.advance_swings();
         self.begin_armed_moves();
-        hovertank::deploy(
-            &self.arena,
-            &mut self.entities,
-            &self.pairs,
-            &mut self.events,
-            &mut self.context,
-        );
         let trail = self.entities.trail.end();
         let is_body = |entity: &&Entity| entity.walker().is_none() && entity.missile().is_none();
         let body = |(slot, from)| Some((self.entities.get(slot).filter(is_body)?.id, from));

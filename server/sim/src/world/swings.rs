@@ -67,7 +67,7 @@ impl World {
     /// Completes a tick of all swings.
     pub(super) fn advance_swings(&mut self) {
         let swings = |entity: &Entity| Some((entity.id, entity.swing()?));
-        let swinging: Vec<_> = self.entities.kinematic().filter_map(swings).collect();
+        let swinging: Vec<_> = self.entities.active_kinematic().filter_map(swings).collect();
         for (id, by) in swinging {
             self.follow_swing(id, by);
         }

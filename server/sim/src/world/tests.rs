@@ -4,12 +4,14 @@
 use glam::DQuat;
 use obsp::model::shipped;
 
+mod active;
 mod brush_models;
 mod conveyors;
 mod currents;
 mod dynamics;
 mod emergency;
 mod islands;
+mod jitter;
 mod kinematic;
 mod kinematic_heaps;
 mod layers;
@@ -302,8 +304,10 @@ fn a_sleeping_body_wakes_when_its_slow_support_leaves() {
     world.entities.get_mut(above).expect("the upper crate exists").sleep.asleep = true;
     let slots = world.entities.slot_count();
     let touching = PairIndex::new(&before, slots);
-    assert!(!sleep::wake_parted(&mut world.entities, &before, &touching), "they touch");
-    assert!(sleep::wake_parted(&mut world.entities, &before, &PairIndex::new(&[], slots)));
+    let woken = sleep::wake_parted(&mut world.entities, &before, &touching);
+    assert!(woken.is_empty(), "they touch");
+    let woken = sleep::wake_parted(&mut world.entities, &before, &PairIndex::new(&[], slots));
+    assert_eq!(woken.iter().collect::<Vec<_>>(), [above]);
     assert!(!world.entities.get(above).expect("the upper crate exists").sleep.asleep);
     assert!(!world.entities.get(below).expect("the lower crate exists").sleep.asleep);
 }

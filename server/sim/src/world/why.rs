@@ -59,7 +59,7 @@ pub struct Why {
     /// Upper bound of the speed of the body's surface, in units per second.
     pub surface_speed: f64,
     /// Three counts of ticks in a row: ticks in which the body's surface was slow, in which the
-    /// body stayed where it was (an eighth of a tick if it balanced), and in which the solver or the
+    /// body stayed where it was (a quarter of a tick if it balanced), and in which the solver or the
     /// guard held the body. The greatest count decides when the body sleeps, if it sleeps at rest.
     pub rests: [u16; 3],
     /// The condition on which the body falls asleep.

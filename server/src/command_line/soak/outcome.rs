@@ -90,7 +90,6 @@ fn name_of<'a>(event: &Event, schema: &'a Schema) -> &'a str {
         Event::Blast { .. } => "blast",
         Event::Hurt { .. } => "hurt",
         Event::Died { .. } => "died",
-        Event::Deployed { .. } => "deployed",
         Event::Replaced { .. } => "replaced",
         Event::Detached { .. } => "detached",
         Event::Exited { .. } => "exited",

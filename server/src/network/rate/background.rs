@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::HEAVY_LOSS;
 use super::path_estimate::PathEstimate;
 
 /// Delay that the transfer may add to the round trip. It is less than the delay that makes the
@@ -13,8 +14,6 @@ const TARGET: Duration = Duration::from_millis(30);
 const INITIAL: f64 = 4_096.0;
 /// Bytes of the smallest window: a quarter of a packet, for a line that carries 16 kbit/s.
 const LEAST: f64 = 300.0;
-/// A window of fewer bytes grows even if it was not used.
-const SMALL: f64 = 2.0 * PACKET;
 /// Bytes of the largest window: a line with a round trip of 40 ms carries 13 Mbit/s with it.
 pub(crate) const MOST: f64 = 65_536.0;
 
@@ -38,8 +37,6 @@ const JUDGED: u64 = 32 * 1024;
 /// If more than this share of bytes is lost, the window does not grow. A line that loses a
 /// twentieth at random stays below it.
 const LOSSY: f64 = 0.15;
-/// If more than this share of bytes is lost, the window is halved.
-const CONGESTED: f64 = 0.25;
 
 /// After this many round trips without an acknowledgement, the transfer pauses.
 const SILENT_ROUND_TRIPS: u32 = 3;
@@ -49,11 +46,9 @@ const LEAST_SILENCE: Duration = Duration::from_millis(200);
 /// Bytes a second that are sent even if other traffic fills the path, so that every transfer ends.
 const FLOOR_RATE: f64 = 2_000.0;
 
-/// The transfer may send at once as much as its pace allows in this time.
-const BURST: Duration = Duration::from_millis(20);
-/// The transfer waits until it may send as much as its pace allows in this time, or a full packet
-/// if that is less. On a narrow line it sends smaller packets, because a full one would keep
-/// snapshots waiting.
+/// The transfer may send at once as much as its pace allows in this time. It waits until it may send
+/// that, or a full packet if that is less. On a narrow line it sends smaller packets, because a full
+/// one would keep snapshots waiting.
 const CHUNK: Duration = Duration::from_millis(20);
 
 /// Bytes that fill a packet.
@@ -109,7 +104,7 @@ impl Background {
     pub(crate) fn allowance(&mut self, now: Instant, path: &PathEstimate) -> usize {
         let round_trip = path.round_trip(now).unwrap_or(UNKNOWN_ROUND_TRIP);
         if path.unheard(now) > (round_trip * SILENT_ROUND_TRIPS).max(LEAST_SILENCE) {
-            self.window = INITIAL.min(self.window);
+            self.window = self.window.min(INITIAL);
             (self.tokens, self.paced) = (0.0, now);
             return 0;
         }
@@ -124,7 +119,7 @@ impl Background {
         self.paced = now;
         // The pace is twice the rate that the window gives, so that a late timer does not slow down
         // the transfer.
-        let burst = (rate * BURST.as_secs_f64()).max(PACKET);
+        let burst = (rate * CHUNK.as_secs_f64()).max(PACKET);
         self.tokens = (self.tokens + 2.0 * rate * elapsed).min(burst);
         let room = (self.window - path.in_flight() as f64).max(0.0);
         let allowed = self.tokens.min(room);
@@ -156,7 +151,7 @@ impl Background {
         let share = lost_since as f64 / (acknowledged_since + lost_since) as f64;
         self.is_lossy = share > LOSSY;
         self.is_starting &= !self.is_lossy;
-        if share > CONGESTED {
+        if share > HEAVY_LOSS {
             self.window = (self.window / 2.0).max(LEAST);
         }
     }
@@ -189,10 +184,10 @@ impl Background {
             self.window = self.window.min(changed.max(HELD * held)).max(LEAST);
         } else if !self.is_lossy {
             // A window that was not used does not show what a larger one would do, so it does not
-            // grow. A small one grows anyway: on a short path, one packet that waits for its
-            // acknowledgement fills it.
+            // grow. One of less than two packets grows anyway: on a short path, one packet that
+            // waits for its acknowledgement fills it.
             let used = rate * round_trip.as_secs_f64();
-            if used > self.window / 2.0 || self.window < SMALL {
+            if used > self.window / 2.0 || self.window < 2.0 * PACKET {
                 self.window = changed.min(MOST);
             }
         }

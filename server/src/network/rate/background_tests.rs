@@ -6,8 +6,7 @@ use quinn_proto::{Dir, IdleTimeout, StreamId, TransportConfig};
 
 use super::background::Background;
 use super::congestion::GameCongestion;
-use super::rate_adaptation::PathSample;
-use super::snapshot_pace::SnapshotPace;
+use super::snapshot_rate::{PathSample, SnapshotRate};
 use super::virtual_line::{Direction, VirtualLine};
 use crate::network::endpoint::{Limits, transport};
 
@@ -59,7 +58,7 @@ fn transfer_beside(snapshot_bytes: usize, down: Direction) -> Outcome {
     let mut client = TransportConfig::default();
     client.max_idle_timeout(Some(IdleTimeout::try_from(obsp_proto::IDLE_TIMEOUT).unwrap()));
     let mut line = VirtualLine::connect([down, up], transport(LIMITS), client, 1);
-    let (mut pace, mut tick) = (SnapshotPace::new(TICK_RATE), 0);
+    let (mut rate, mut tick) = (SnapshotRate::new(TICK_RATE), 0);
     let mut download = Download::new(&mut line);
     let begin = line.elapsed();
     let mut arrivals: Vec<(Duration, Duration)> = Vec::new();
@@ -67,7 +66,7 @@ fn transfer_beside(snapshot_bytes: usize, down: Direction) -> Outcome {
         download.go_on(&mut line);
         if line.elapsed() - begin >= Duration::from_secs(tick) / TICK_RATE {
             tick += 1;
-            send_snapshot(&mut line, &mut pace, tick, snapshot_bytes);
+            send_snapshot(&mut line, &mut rate, tick, snapshot_bytes);
             let _ = line.client().datagrams().send(vec![0; 60].into(), true);
         }
         line.pass(POLL);
@@ -92,7 +91,7 @@ fn transfer_beside(snapshot_bytes: usize, down: Direction) -> Outcome {
 /// Sends a snapshot that holds the time at which it was sent.
 fn send_snapshot(
     line: &mut VirtualLine,
-    pace: &mut SnapshotPace,
+    rate: &mut SnapshotRate,
     tick: u64,
     snapshot_bytes: usize,
 ) {
@@ -100,14 +99,14 @@ fn send_snapshot(
     let elapsed = obsp_proto::Time::since_start(line.elapsed());
     let server = line.server();
     let path = GameCongestion::path_of(server.congestion_state().clone_box());
-    pace.adapt(elapsed, || PathSample::new(&server.stats(), &path));
-    if let Some(most) = pace.allows(tick, now, &path) {
+    rate.adapt(elapsed, || PathSample::new(&server.stats(), &path));
+    if let Some(most) = rate.allows(tick, now, &path) {
         let bytes = if tick <= FIRST_SNAPSHOTS { FIRST_SNAPSHOT } else { snapshot_bytes };
         let bytes = bytes.min(most);
         let mut snapshot = vec![0; bytes];
         snapshot[..8].copy_from_slice(&sent.to_le_bytes());
         server.datagrams().send(snapshot.into(), true).unwrap();
-        pace.sent(tick, bytes);
+        rate.sent(tick, bytes);
     }
 }
 
@@ -195,7 +194,7 @@ fn a_narrow_line_brings_snapshots_first_and_the_map_too() {
     }
 }
 
-/// Guards against a past fault. The burst of joining filled the queue before the rate adaptation
+/// Guards against a past fault. The burst of joining filled the queue before the rate
 /// had measured the path. The queue was never empty afterwards, so its delay was taken for the
 /// path's own. Snapshots used all that the line carried, and a third were lost for as long as the
 /// client stayed.

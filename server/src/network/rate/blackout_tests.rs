@@ -7,7 +7,7 @@ use quinn::congestion::ControllerFactory;
 use quinn_proto::{IdleTimeout, TransportConfig};
 
 use super::congestion::GameCongestion;
-use super::snapshot_pace::SnapshotPace;
+use super::snapshot_rate::SnapshotRate;
 use super::virtual_line::{Direction, VirtualLine};
 use crate::network::endpoint::{Limits, transport};
 
@@ -38,16 +38,16 @@ fn gap(seconds: u64, budget: u32, server: TransportConfig) -> Option<Duration> {
         .congestion_controller_factory(congestion)
         .max_idle_timeout(Some(IdleTimeout::try_from(obsp_proto::IDLE_TIMEOUT).unwrap()));
     let mut line = VirtualLine::connect([direction.clone(), direction], server, client, 1);
-    let mut pace = SnapshotPace::new(TICK_RATE);
+    let mut rate = SnapshotRate::new(TICK_RATE);
     let (mut last, mut longest) = (line.elapsed(), Duration::ZERO);
     for tick in 1..u64::from(TICK_RATE) * (10 + seconds) {
         let now = line.now();
         let path = GameCongestion::path_of(line.server().congestion_state().clone_box());
         let server = line.server();
         let empty = server.datagrams().send_buffer_space() > 4_000;
-        if let (true, Some(most)) = (empty, pace.allows(tick, now, &path)) {
+        if let (true, Some(most)) = (empty, rate.allows(tick, now, &path)) {
             server.datagrams().send(vec![0; bytes.min(most)].into(), true).unwrap();
-            pace.sent(tick, 100);
+            rate.sent(tick, 100);
         }
         let _ = line.client().datagrams().send(vec![0; COMMANDS].into(), true);
         line.pass(Duration::from_secs(1) / TICK_RATE);

@@ -9,8 +9,9 @@ use obsp_proto::IDLE_TIMEOUT;
 use quinn::congestion::{Controller, ControllerFactory};
 use quinn_proto::RttEstimator;
 
+use super::UNHEARD;
 use super::path_estimate::PathEstimate;
-use super::snapshot_pace::{PROBE_BYTES, PROBE_RATE, UNHEARD};
+use super::snapshot_rate::{PROBE_BYTES, PROBE_RATE};
 
 /// Bytes of a packet beside the snapshot in it: QUIC's header and authentication tag, and an
 /// acknowledgement that goes along.
@@ -26,7 +27,7 @@ const CONTROL_RESERVE: u64 = 64 * 1024;
 /// A full window stops everything but probes, which back off exponentially, so a client would wait
 /// for its first snapshot twice as long as its line was gone. A game is fair to other traffic
 /// without such a window: its own budget limits its bytes, and it sends fewer while nothing is
-/// acknowledged ([`SnapshotPace`](super::snapshot_pace::SnapshotPace)). Anything else that is sent
+/// acknowledged ([`SnapshotRate`](super::snapshot_rate::SnapshotRate)). Anything else that is sent
 /// on such a connection must bound its own rate.
 #[derive(Clone, Debug)]
 pub(crate) struct GameCongestion {

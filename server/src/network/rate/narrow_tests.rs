@@ -7,8 +7,7 @@ use obsp_proto::server::Budget;
 use quinn_proto::{AckFrequencyConfig, IdleTimeout, TransportConfig};
 
 use super::congestion::GameCongestion;
-use super::rate_adaptation::PathSample;
-use super::snapshot_pace::SnapshotPace;
+use super::snapshot_rate::{PathSample, SnapshotRate};
 use super::virtual_line::{Direction, VirtualLine};
 use crate::network::endpoint::{Limits, transport};
 
@@ -59,7 +58,7 @@ fn play(down: Direction, busy_snapshot: usize, holds_back: bool) -> Outcome {
     let up = Direction { rate: None, queue: Duration::ZERO, ..down.clone() };
     let mut budget = Budget::new(LIMITS.budget, Time::ZERO);
     let mut line = VirtualLine::connect([down, up], transport(LIMITS), client(holds_back), 1);
-    let (begin, mut pace) = (line.elapsed(), SnapshotPace::new(TICK_RATE));
+    let (begin, mut rate) = (line.elapsed(), SnapshotRate::new(TICK_RATE));
     let busy_from = begin + Duration::from_secs(QUIET);
     let mut arrivals: Vec<(Duration, Duration, usize)> = Vec::new();
     for tick in 1..=(QUIET + BUSY) * u64::from(TICK_RATE) {
@@ -67,7 +66,7 @@ fn play(down: Direction, busy_snapshot: usize, holds_back: bool) -> Outcome {
         let elapsed = Time::since_start(line.elapsed());
         let bytes = bytes.min(budget.available(elapsed));
         if bytes >= 8 {
-            budget.spend(send_snapshot(&mut line, &mut pace, tick, bytes));
+            budget.spend(send_snapshot(&mut line, &mut rate, tick, bytes));
         }
         let _ = line.client().datagrams().send(vec![0; COMMANDS].into(), true);
         line.pass(begin + Duration::from_secs(tick) / TICK_RATE - line.elapsed());
@@ -92,7 +91,7 @@ fn play(down: Direction, busy_snapshot: usize, holds_back: bool) -> Outcome {
 /// sent.
 fn send_snapshot(
     line: &mut VirtualLine,
-    pace: &mut SnapshotPace,
+    rate: &mut SnapshotRate,
     tick: u64,
     wanted: usize,
 ) -> usize {
@@ -100,12 +99,12 @@ fn send_snapshot(
     let elapsed = Time::since_start(line.elapsed());
     let server = line.server();
     let path = GameCongestion::path_of(server.congestion_state().clone_box());
-    pace.adapt(elapsed, || PathSample::new(&server.stats(), &path));
-    if let Some(most) = pace.allows(tick, now, &path) {
+    rate.adapt(elapsed, || PathSample::new(&server.stats(), &path));
+    if let Some(most) = rate.allows(tick, now, &path) {
         let mut snapshot = vec![0; wanted.min(most)];
         snapshot[..8].copy_from_slice(&sent.to_le_bytes());
         server.datagrams().send(snapshot.into(), true).unwrap();
-        pace.sent(tick, wanted.min(most));
+        rate.sent(tick, wanted.min(most));
         return wanted.min(most);
     }
     0
@@ -144,10 +143,10 @@ fn worst_rate(seed: u64, holds_back: bool) -> f64 {
     };
     let mut line =
         VirtualLine::connect([line.clone(), line], transport(LIMITS), client(holds_back), seed);
-    let (begin, mut pace) = (line.elapsed(), SnapshotPace::new(TICK_RATE));
+    let (begin, mut rate) = (line.elapsed(), SnapshotRate::new(TICK_RATE));
     let mut arrivals = [0_u32; 120];
     for tick in 1..=arrivals.len() as u64 * u64::from(TICK_RATE) {
-        send_snapshot(&mut line, &mut pace, tick, 100);
+        send_snapshot(&mut line, &mut rate, tick, 100);
         let _ = line.client().datagrams().send(vec![0; COMMANDS].into(), true);
         line.pass(begin + Duration::from_secs(tick) / TICK_RATE - line.elapsed());
         let second = ((tick - 1) / u64::from(TICK_RATE)) as usize;

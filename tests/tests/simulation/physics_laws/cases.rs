@@ -134,3 +134,39 @@ fn balancing_on_a_corner() {
     let outcome = sweep(super::law("lying flat"), 67, 1, &ours::start);
     assert!(outcome.missed.is_empty(), "{}", outcome.missed.join("\n"));
 }
+
+/// The tilt of a body whose axis is z, in degrees.
+fn tilt(run: &Run, index: usize) -> f64 {
+    let up = run.body(index).orientation * DVec3::Z;
+    up.truncate().length().atan2(up.z.abs()).to_degrees()
+}
+
+/// The tilts in degrees of two bodies that have come to rest, the second on the first if `lower` is
+/// some. A prism of this many sides falls on its rim.
+fn fallen(sides: usize, lower: Option<Body>) -> Vec<f64> {
+    let top = lower.as_ref().map_or(0.0, |body| body.position.z + body.solid.height());
+    let tipped = DQuat::from_rotation_x(0.3);
+    let prism = Body::new(Solid::prism(sides, 24.0, 3.0), DVec3::Z * (top + 20.0));
+    let bodies: Vec<Body> = lower.into_iter().chain([prism.of(0.6, 0.0).turned(tipped)]).collect();
+    let scene = scene(Floor::One, 400.0, bodies);
+    let mut run = Run::new(&scene, &ours::start).expect("the scene can be played");
+    let all = 0..scene.bodies.len();
+    run.while_below(20.0, |run| !all.clone().all(|body| run.body(body).asleep));
+    assert!(all.clone().all(|body| run.body(body).asleep), "{sides} sides: a body is awake");
+    all.map(|body| tilt(&run, body)).collect()
+}
+
+/// A contact with the world has up to eight points, one with another body four. A face of one corner
+/// more lies as flat as one of as many.
+#[test]
+fn a_face_of_more_corners_than_points_lies_flat() {
+    for sides in [7, 8, 9, 10] {
+        let tilts = fallen(sides, None);
+        assert!(tilts[0] < 0.05, "{sides} sides: {tilts:?} degrees");
+    }
+    for sides in [3, 4, 5, 6] {
+        let slab = Body::new(Solid::cuboid(DVec3::new(80.0, 80.0, 10.0)), DVec3::Z * 10.1);
+        let tilts = fallen(sides, Some(slab));
+        assert!(tilts[0] < 0.05 && tilts[1] < 0.1, "{sides} sides: {tilts:?} degrees");
+    }
+}

@@ -189,11 +189,10 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
             state.known.extend(spawned);
             spawned.is_ok()
         }
-        16 => {
+        16 | 17 => {
             let gained = force(world);
             world.add_velocity(id, gained).is_ok()
         }
-        17 => world.drop_cargo(id).is_ok(),
         24..=26 => {
             let parameters = parameters(world);
             world.set_body_parameters(id, parameters).is_ok()

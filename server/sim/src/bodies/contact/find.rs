@@ -6,7 +6,7 @@ use super::meet::{Finder, SPECULATIVE_DISTANCE, Search, Searcher, reach_of};
 use super::{Pair, PairKey};
 use crate::bodies::entities::{CLEARANCE, Entities, Entity};
 use crate::bodies::guard::Space;
-use crate::bodies::slots::flags_by_slot;
+use crate::bodies::slots::SlotSet;
 use crate::collision::distances::MARGIN;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
@@ -40,7 +40,7 @@ pub(crate) struct Found {
 /// pairs of the last tick.
 pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) -> Found {
     let search = Search::new(space, before, context.seconds);
-    let awake = search.searchers(|entity| entity.mobility().is_guarded(), &context.threads);
+    let awake = search.searchers(space.entities.active_slots(), &context.threads);
     // The bodies are in ascending order, and so are the pairs of each body. So the list of all
     // pairs is in order.
     search.shared_out(&awake, context)
@@ -48,13 +48,16 @@ pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) ->
 
 /// Updates `pairs`, the result of the last search, after bodies have woken. Only the woken bodies
 /// are searched for contacts again. No body may have moved since the last search.
-pub(super) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepContext) -> Found {
+pub(super) fn find_woken(
+    space: &Space,
+    woken: &SlotSet,
+    pairs: Vec<Pair>,
+    context: &mut StepContext,
+) -> Found {
     let search = Search::new(space, &pairs, context.seconds);
-    let woken = search.searchers(Entity::has_woken, &context.threads);
-    let mut found = search.shared_out(&woken, context);
-    let slots = woken.iter().map(|own| own.entity.id.slot);
-    let has_woken = flags_by_slot(slots, space.entities.slot_count());
-    let has_woken = |slot: u16| has_woken[usize::from(slot)];
+    let searchers = search.searchers(woken, &context.threads);
+    let mut found = search.shared_out(&searchers, context);
+    let has_woken = |slot| woken.contains(slot);
     let stays = |&Pair { key: PairKey { body, other, .. }, .. }: &Pair| {
         !has_woken(body) && !other.entity().is_some_and(has_woken)
     };
@@ -137,16 +140,17 @@ impl<'a> Finder<'a, '_> {
     }
 }
 
-/// Updates what the bodies that `choose` accepts know of their surroundings, which [`find`] reads:
+/// Updates the surroundings of the bodies that may move, which [`find`] reads:
 /// their neighbours, and the solids around them if the guard moves them.
 pub(crate) fn look_around(
     (map, shapes): (&obsp::Map, &Shapes),
     entities: &mut Entities,
-    choose: impl Fn(&Entity) -> bool,
+    bodies: &SlotSet,
     seconds: f64,
 ) {
-    for slot in 0..entities.slot_count() as u16 {
-        let Some(entity) = entities.get_mut(slot).filter(|entity| choose(entity)) else { continue };
+    let may_move = |entity: &&mut Entity| !entity.mobility().stands_still();
+    for slot in bodies.iter() {
+        let Some(entity) = entities.get_mut(slot).filter(may_move) else { continue };
         let Some(placement) = entity.placement() else { continue };
         let reach = reach_of(entity, &shapes[entity.shape], seconds);
         let (bounds, way) = (placement.bounds().inflated(reach), entity.velocity * seconds);
@@ -156,11 +160,6 @@ pub(crate) fn look_around(
         }
         entities.hold(slot, &bounds, way);
     }
-}
-
-/// Whether a body may move within the tick.
-pub(crate) fn may_move(entity: &Entity) -> bool {
-    !entity.mobility().stands_still()
 }
 
 #[cfg(test)]
@@ -200,19 +199,23 @@ mod tests {
                 entity.sleep.asleep = random.below(4) > 0;
                 entity.velocity = DVec3::X * random.between(-60.0, 60.0);
             }
-            look_around((&map, &shapes), &mut entities, may_move, context.seconds);
+            let slots = entities.active_slots().clone();
+            look_around((&map, &shapes), &mut entities, &slots, context.seconds);
             let space = Space { map: &map, shapes: &shapes, entities: &entities };
             let before = find(&space, &[], &mut context).pairs;
-            for entity in entities.iter_mut() {
+            let mut woken = SlotSet::EMPTY;
+            for entity in entities.active_mut() {
                 entity.record.searched_as = entity.search_state();
-                entity.sleep.asleep &= random.below(2) > 0;
+                if entity.sleep.asleep && random.below(2) == 0 {
+                    entity.sleep.asleep = false;
+                    woken.insert(entity.id.slot);
+                }
             }
-            look_around((&map, &shapes), &mut entities, may_move, context.seconds);
-            let woken = entities.iter().filter(|entity| entity.has_woken()).count();
-            assert!(woken > 0, "seed {seed}: no body has woken");
+            look_around((&map, &shapes), &mut entities, &slots, context.seconds);
+            assert!(!woken.is_empty(), "seed {seed}: no body has woken");
             let space = Space { map: &map, shapes: &shapes, entities: &entities };
             let all = find(&space, &before, &mut context).pairs;
-            let by_woken = find_woken(&space, before.clone(), &mut context).pairs;
+            let by_woken = find_woken(&space, &woken, before.clone(), &mut context).pairs;
             assert!(all.len() > before.len(), "seed {seed}: waking added no pair");
             let rounded = |pair: &Pair| (pair.key, pair.points.len(), (pair.gap * 1e6).round());
             let [all, by_woken] =

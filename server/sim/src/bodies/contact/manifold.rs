@@ -275,3 +275,107 @@ fn reduced(open: &mut Vec<Corner>, axis: DVec3, most: usize) -> ArrayVec<Corner,
     }
     ring
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::DQuat;
+    use obsp::model::Model;
+
+    use super::*;
+    use crate::collision::pose::Pose;
+
+    const RADIUS: f64 = 24.0;
+    const HEIGHT: f64 = 8.0;
+    const GAP: f64 = 0.1;
+
+    /// The points of a prism of this many sides on a large block, of which `is_mutual` says whether
+    /// it is a body. The prism is tipped by `tilt` radians about the y axis, so that its corner on
+    /// the x axis is the lowest.
+    fn points(sides: u32, is_mutual: bool, tilt: f64) -> Vec<ContactPoint> {
+        let prism = Model::cylinder("prism", RADIUS, HEIGHT, sides).expect("a valid model");
+        let block = Model::cuboid("block", DVec3::splat(100.0)).expect("a valid model");
+        let orientation = DQuat::from_rotation_y(tilt);
+        let height = 0.5 * HEIGHT * tilt.cos() + RADIUS * tilt.sin() + GAP;
+        let above = Pose { position: DVec3::Z * height, orientation };
+        let below = Pose::at(DVec3::Z * -100.0);
+        let [a, b] = [(&prism, above), (&block, below)];
+        let [a, b] = [a, b].map(|(model, pose)| Part::new(&model.parts()[0], &pose));
+        let mut buffers = Buffers { is_mutual, ..Buffers::default() };
+        area([&a, &b], DVec3::NEG_Z, 5.0, &mut buffers).to_vec()
+    }
+
+    /// The distance of the nearest side of a ring of points from the axis of the prism. The points
+    /// are sorted by their directions.
+    fn inner(points: &[ContactPoint]) -> f64 {
+        let mut ring: Vec<DVec3> = points.iter().map(|point| point.local.as_dvec3()).collect();
+        ring.sort_by(|a, b| a.y.atan2(a.x).total_cmp(&b.y.atan2(b.x)));
+        let sides = (0..ring.len()).map(|i| [ring[i], ring[(i + 1) % ring.len()]]);
+        let distance = |[a, b]: [DVec3; 2]| (b - a).truncate().normalize().perp_dot(-a.truncate());
+        sides.map(distance).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The distance from the middle of a regular polygon to the line that cuts off this many corners
+    /// in a row.
+    fn cut(sides: u32, left_out: u32) -> f64 {
+        RADIUS * (std::f64::consts::PI * f64::from(left_out + 1) / f64::from(sides)).cos()
+    }
+
+    fn are_corners(points: &[ContactPoint]) -> bool {
+        let corner = |point: &ContactPoint| {
+            let [low, out] = [-point.local.z, point.local.truncate().length()].map(f64::from);
+            (low - 0.5 * HEIGHT).abs() < 1e-3 && (out - RADIUS).abs() < 1e-3
+        };
+        points.iter().all(corner)
+    }
+
+    /// With as many corners as there are points, the body is carried at each of them. With one more,
+    /// one corner is left out, and the ring of the others reaches as far as it can.
+    #[test]
+    fn a_face_of_one_corner_too_many_lacks_one_corner() {
+        for (most, is_mutual) in [(MAX_POINTS, false), (MUTUAL_POINTS, true)] {
+            let at = |sides: u32| points(sides, is_mutual, 0.0);
+            let most = most as u32;
+            for (sides, kept, left_out) in
+                [(most - 1, most - 1, 0), (most, most, 0), (most + 1, most, 1)]
+            {
+                let points = at(sides);
+                assert_eq!(points.len() as u32, kept, "{sides} corners");
+                assert!(are_corners(&points), "{sides} corners: {points:?}");
+                let (inner, law) = (inner(&points), cut(sides, left_out));
+                assert!((inner - law).abs() < 1e-3, "{sides} corners: {inner}, by geometry {law}");
+            }
+        }
+    }
+
+    /// The corners that are kept are spread all around. The ring reaches farther than one of half as
+    /// many corners would.
+    #[test]
+    fn of_many_corners_a_ring_around_the_weight_is_kept() {
+        for (most, is_mutual) in [(MAX_POINTS, false), (MUTUAL_POINTS, true)] {
+            for sides in [10, 12, 16, 17, 28, 33, 64, 128, 1_000] {
+                let points = points(sides, is_mutual, 0.0);
+                assert_eq!(points.len(), most, "{sides} corners");
+                assert!(are_corners(&points), "{sides} corners: {points:?}");
+                let least = RADIUS * (2.0 * std::f64::consts::PI / most as f64).cos();
+                let inner = inner(&points);
+                assert!(inner > least, "{sides} corners: {inner} is not beyond {least}");
+            }
+        }
+    }
+
+    /// The lowest corner of a tipped body is kept, or one that is hardly higher: the body stands on it.
+    #[test]
+    fn the_nearest_corner_is_kept() {
+        for (most, is_mutual) in [(MAX_POINTS, false), (MUTUAL_POINTS, true)] {
+            for sides in [most as u32, most as u32 + 1, 33] {
+                for tilt in [0.002, 0.05] {
+                    let points = points(sides, is_mutual, tilt);
+                    let least = points.iter().map(|point| point.gap).fold(f32::INFINITY, f32::min);
+                    let higher = f64::from(least) - GAP;
+                    let tied = -1e-3..SAME_GAP + 1e-3;
+                    assert!(tied.contains(&higher), "{sides} corners, {tilt}: {higher}");
+                }
+            }
+        }
+    }
+}

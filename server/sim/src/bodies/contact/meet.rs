@@ -16,6 +16,7 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
 use crate::bodies::roles::Drive;
+use crate::bodies::slots::SlotSet;
 use crate::collision::cascade::{Body, Candidates, LastPlane, Verdict, filter};
 use crate::collision::distances::{REST_GAP, ROUNDING};
 use crate::collision::oriented_box::OrientedBox;
@@ -76,14 +77,12 @@ impl<'a> Search<'a> {
         Self { space, before, seconds }
     }
 
-    /// All bodies that `choose` accepts, in ascending order of slot.
-    pub(super) fn searchers(
-        &self,
-        choose: impl Fn(&Entity) -> bool,
-        threads: &Threads,
-    ) -> Vec<Searcher<'a>> {
-        let chosen = self.space.entities.slots_where(choose);
-        let searcher = |&slot: &u16| self.searcher(self.space.entities.get(slot)?);
+    /// The bodies of `bodies` that the guard moves, in ascending order of slot.
+    pub(super) fn searchers(&self, bodies: &SlotSet, threads: &Threads) -> Vec<Searcher<'a>> {
+        let entities = self.space.entities;
+        let is_guarded = |slot: &u16| entities.mobility(*slot).is_guarded();
+        let chosen: Vec<u16> = bodies.iter().filter(is_guarded).collect();
+        let searcher = |&slot: &u16| self.searcher(entities.get(slot)?);
         let shares = threads.in_shares(chosen.len(), MIN_SHARE, |range| {
             let mut searchers = Vec::with_capacity(range.len());
             searchers.extend(chosen[range].iter().filter_map(searcher));

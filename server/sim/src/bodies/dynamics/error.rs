@@ -7,10 +7,10 @@ pub enum BodyError {
     /// The entity has left the match, or waits outside the world.
     #[error("there is no such entity in the world")]
     NoSuchEntity,
-    /// The entity is a player, a missile or a kinematic body, or a hovertank's cargo.
+    /// The entity is a player, a missile or a kinematic body.
     #[error(
-        "the entity has no parameters or forces of its own: it is a player, a missile, a kinematic \
-         body, or a hovertank's cargo; use a body of a dynamic model, or set the entity's velocity"
+        "the entity has no parameters or forces of its own: it is a player, a missile or a \
+         kinematic body; use a body of a dynamic model, or set the entity's velocity"
     )]
     NotDynamic,
     /// A number is out of its range, or not a number.

@@ -221,11 +221,6 @@ impl Entity {
         self.record.moved - self.record.free_distance
     }
 
-    /// Whether the body is awake, and was asleep or elsewhere at the last search for contacts.
-    pub(crate) fn has_woken(&self) -> bool {
-        self.mobility().is_guarded() && self.record.searched_as != self.search_state()
-    }
-
     /// Whether the two entities may meet. If not, they pass through each other.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         self.layers.may_meet(other.layers)
@@ -234,7 +229,7 @@ impl Entity {
     /// Whether impulses move the body.
     pub(crate) fn is_rigid(&self) -> bool {
         match self.role {
-            Role::Prop(_) | Role::Cargo(_) => true,
+            Role::Prop(_) => true,
             Role::Missile(_) => self.is_ball(),
             Role::Player(body) => matches!(body, PlayerBody::Hovertank(_)),
             Role::Kinematic(_) => false,
@@ -336,6 +331,25 @@ impl Entity {
             _ if self.is_ball() => Mobility::Ball,
             _ => Mobility::Dynamic,
         }
+    }
+
+    /// Whether ticks leave the entity as it is: it is a body that sleeps or a picture that follows
+    /// nothing, and the last search for contacts has noted it as it is.
+    pub(super) fn is_idle(&self) -> bool {
+        let stays = match (&self.placed, self.outside) {
+            (Some(_), _) => self.sleep.asleep,
+            (None, outside) => matches!(outside, Outside::TakenOut | Outside::Intangible(_)),
+        };
+        let acts = match &self.role {
+            Role::Prop(_) => self.dynamics.has_forces_of_tick(),
+            Role::Kinematic(Kinematic { linear_move, swing, .. }) => {
+                linear_move.is_some() || swing.is_some() || self.sleep.held
+            }
+            Role::Player(_) | Role::Missile(_) => true,
+        };
+        let Record { pace, skipped, searched_as, moved, stopped, .. } = &self.record;
+        let is_noted = *moved == 0.0 && stopped.is_none() && *pace == Pace::Full && !skipped;
+        stays && !acts && is_noted && *searched_as == self.search_state()
     }
 
     /// The reason why the body is awake; `None` if it is not.

@@ -70,7 +70,7 @@ impl Space<'_> {
         let stands = |slot: u16| mover_of(slot).is_none();
         let is_beyond = |entity: &&Entity| entity.excess_travel() > 0.0 && stands(entity.id.slot);
         // Bodies that have left the reach of the search, and stand in this round.
-        let standing: Vec<&Entity> = self.entities.iter().filter(is_beyond).collect();
+        let standing: Vec<&Entity> = self.entities.active().filter(is_beyond).collect();
         if standing.is_empty() && movers.iter().all(|mover| mover.excess_travel <= 0.0) {
             return;
         }

@@ -68,9 +68,9 @@ impl Rounds<'_> {
         let impulse = impact.axis * size;
         body.apply(-impulse);
         body.store(self.entities, slot);
-        self.changed.push(slot);
+        self.changed.insert(slot);
         if let (Some(mut partner), Some(other)) = (partner, other) {
-            self.changed.push(other);
+            self.changed.insert(other);
             partner.apply(impulse);
             partner.store(self.entities, other);
             self.outcome.struck.extend(sleeper);

@@ -2,6 +2,7 @@
 
 use super::{Remainder, Rounds};
 use crate::bodies::guard::NEGLIGIBLE_SHARE;
+use crate::bodies::slots::SlotSet;
 use crate::collision::pose::Pose;
 
 impl Rounds<'_> {
@@ -17,10 +18,11 @@ impl Rounds<'_> {
         let translated = |start, target: Pose| Pose { position: target.position, ..start };
         let mut still_stuck = self.advance_remainders(&stuck, translated);
         still_stuck.retain(is_stuck);
+        let again: SlotSet = still_stuck.iter().map(|remainder| remainder.slot).collect();
         for Remainder { slot, seconds: left, whole, .. } in &stuck {
             let kept = if self.islands.is_supported(*slot) { 1.0 - left / whole } else { 1.0 };
             let Some(entity) = self.entities.get_mut(*slot) else { continue };
-            if still_stuck.iter().any(|remainder| remainder.slot == *slot) {
+            if again.contains(*slot) {
                 entity.velocity *= kept;
             } else {
                 entity.angular *= kept;

@@ -40,7 +40,7 @@ impl Rounds<'_> {
     /// blocker. For any other body the solver has proposed a motion that keeps its contacts. Most
     /// stopped bodies of a heap would be stopped again.
     fn split_by_retry(&self, stopped: Vec<Remainder>) -> (Vec<Remainder>, Vec<Remainder>) {
-        let changed = |slot: u16| self.changed.binary_search(&slot).is_ok();
+        let changed = |slot| self.changed.contains(slot);
         // A body that was driven in the last tick still counts as driven: it may be a hair away
         // from its driver. A body that a driver touches for the first time in this tick counts as
         // driven as well.

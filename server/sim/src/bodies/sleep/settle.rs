@@ -8,7 +8,8 @@ use crate::bodies::contact::{Pair, touching, touching_bodies};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::islands::{Driven, roots};
 use crate::bodies::mobility::Mobility;
-use crate::bodies::slots::flags_by_slot;
+use crate::bodies::slots::SlotSet;
+use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
 use crate::counters::AwakeReason;
 
@@ -25,10 +26,9 @@ const JITTER_SHARE: f64 = 0.125;
 const JITTER_TICKS: u16 = 6;
 
 /// A tick in which a body jitters and lies on its points counts as this many in which it balances.
-/// So a body that touches no other body sleeps after half a second. This is longer than
-/// [`STILL_SECONDS`], so that the body has time to begin to slide. In a heap jitter counts as being
-/// still.
-pub(crate) const JITTER_WEIGHT: u16 = 8;
+/// In a heap jitter counts as being still. So a body that has balanced for four times as long, and
+/// then touches another body, rests at once.
+pub(crate) const JITTER_WEIGHT: u16 = 4;
 
 /// A body that touches no other body and is faster than this, in units per second, rocks: it would
 /// fall asleep aslant if this counted as jitter.
@@ -39,6 +39,21 @@ const ROCKING_SPEED: f64 = 6.0;
 /// rocks on its rim, and is slow where it is about to turn over or back. A body that balances exactly
 /// sleeps after this time.
 const BALANCE_SECONDS: f64 = 4.0;
+
+/// A body that touches no other body sleeps after this time of jitter, in seconds, if it lies on its
+/// points in that tick. A tick in which it lies counts as [`JITTER_WEIGHT`], so a body that lies all
+/// the time sleeps after half a second. This is longer than [`STILL_SECONDS`], so that
+/// the body has time to begin to slide. A body that rocks lies for a tick on its way. Between this
+/// time and [`BALANCE_SECONDS`] it comes to lie at least once, and so it sleeps flat.
+const LYING_SECONDS: f64 = 2.0;
+
+/// Points whose gaps differ by no more than this, in units, carry their body together. The gap of a
+/// point depends a little on its load.
+const SAME_GAP: f64 = 1.0 / 128.0;
+
+/// Like [`SAME_GAP`], for each unit of distance between the points: a body that lies on points of
+/// such gaps leans by a twentieth of a degree.
+const SAME_SLOPE: f64 = 1.0 / 1146.0;
 
 /// How long a body must have been held by the solver or the guard before it sleeps, in seconds.
 /// This is short, because only a push from outside moves it again.
@@ -81,14 +96,14 @@ pub(crate) fn settle(
     }
     let slot_count = entities.slot_count();
     let mut states = vec![State::NotAwake; slot_count];
-    let (in_heap, carried) = (in_heap(pairs, slot_count), carried(entities, shapes, pairs));
+    let (in_heap, carried) = (in_heap(pairs), carried(entities, shapes, pairs));
     let balances = balances(entities, shapes, pairs, &in_heap);
     for &slot in &awake {
         let Some(entity) = entities.get_mut(slot) else { continue };
         states[usize::from(slot)] = match entity.mobility() {
             Mobility::Kinematic => State::Awake(AwakeReason::Moves),
             Mobility::Dynamic => {
-                let lies = [in_heap(slot), carried(slot), balances.binary_search(&slot).is_ok()];
+                let lies = [&in_heap, &carried, &balances].map(|bodies| bodies.contains(slot));
                 count_rest(entity, shapes, lies, seconds)
             }
             _ => State::NotAwake,
@@ -138,14 +153,14 @@ fn count_rest(
     let passed = entity.record.pace.ticks();
     sleep.still_ticks = count(sleep.still_ticks, is_still, passed);
     let rests = jitters && (in_heap || speed < ROCKING_SPEED * rest_share);
-    // A body that rocks lies flat for a tick on its way. So the ticks in which it balances count
-    // as well, but for less.
+    // The ticks in which a body balances count as well, but for less.
     let weight = if balances { 1 } else { JITTER_WEIGHT };
     sleep.jitter_ticks = count(sleep.jitter_ticks, rests, passed * weight);
     sleep.held_ticks = count(sleep.held_ticks, sleep.held, 1);
-    let jitter_ticks = match in_heap {
-        true => heap_jitter(seconds),
-        false => ticks(BALANCE_SECONDS),
+    let jitter_ticks = match (in_heap, balances) {
+        (true, _) => heap_jitter(seconds),
+        (false, true) => ticks(BALANCE_SECONDS),
+        (false, false) => ticks(LYING_SECONDS),
     };
     // A body that lies alone does not sleep just because it is still: it has to come to its rest
     // gap before.
@@ -181,26 +196,19 @@ fn jitters(entity: &Entity, shapes: &Shapes, rest_share: f64) -> bool {
     pose.position.distance(anchor.position) + turned < jitter_distance * rest_share
 }
 
-/// Returns whether the body in a slot touches another.
-fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
-    let slots = touching_bodies(pairs).flat_map(|(body, other)| [body, other]);
-    let among = flags_by_slot(slots, slot_count);
-    move |slot| among[usize::from(slot)]
+/// The bodies that touch another.
+fn in_heap(pairs: &[Pair]) -> SlotSet {
+    touching_bodies(pairs).flat_map(|(body, other)| [body, other]).collect()
 }
 
-/// The slots, ascending, of bodies outside of heaps that touch the world, but do not lie on it: their weight does
-/// not act between the points at which they are touched.
-fn balances(
-    entities: &Entities,
-    shapes: &Shapes,
-    pairs: &[Pair],
-    in_heap: impl Fn(u16) -> bool,
-) -> Vec<u16> {
-    let mut slots = Vec::new();
-    let mut near: Vec<DVec2> = Vec::new();
+/// The bodies outside of heaps that touch the world, but do not lie on it: their weight does not
+/// act between the points that carry them.
+fn balances(entities: &Entities, shapes: &Shapes, pairs: &[Pair], in_heap: &SlotSet) -> SlotSet {
+    let mut balancing = SlotSet::EMPTY;
+    let mut near: Vec<(DVec2, f64)> = Vec::new();
     for pairs in pairs.chunk_by(|a, b| a.key.body == b.key.body) {
         let slot = pairs[0].key.body;
-        if in_heap(slot) {
+        if in_heap.contains(slot) {
             continue;
         }
         let Some(entity) =
@@ -209,43 +217,76 @@ fn balances(
             continue;
         };
         let Some(placement) = entity.placement() else { continue };
-        let rotation = placement.pose().rotation();
-        let points = pairs.iter().flat_map(|pair| &pair.points);
-        let points = points.filter(|point| f64::from(point.gap) < TOUCH);
         near.clear();
-        near.extend(points.map(|point| (rotation * point.local.as_dvec3()).truncate()));
+        // A wall carries nothing, and may be nearer than the ground.
+        let carrying = pairs.iter().filter(|pair| pair.axis.z.abs() > CARRYING);
+        near.extend(carrying.flat_map(|pair| points(entity, placement.pose(), pair)));
         let falls = entity.gravity(&shapes[entity.shape]) > 0.0
             && entity.record.buoyancy.is_none()
             && entity.drive().linear == DVec3::ZERO;
+        if falls {
+            keep_carrying(&mut near);
+        }
         let lies = match near.len() {
             0 => true,
             1 | 2 => false,
             _ => !falls || surrounds(&near),
         };
         if !lies {
-            slots.push(slot);
+            balancing.insert(slot);
         }
     }
-    slots
+    balancing
+}
+
+/// The points of a pair with the world that touch: each with its place, as seen from the body's
+/// centre of mass from above, and its gap after the tick.
+fn points(entity: &Entity, pose: &Pose, pair: &Pair) -> impl Iterator<Item = (DVec2, f64)> {
+    let rotation = pose.rotation();
+    let touching = pair.points.iter().filter(|point| f64::from(point.gap) < TOUCH);
+    touching.map(move |point| {
+        let arm = rotation * point.local.as_dvec3();
+        let now = pose.position + arm;
+        let moved = now - entity.searched_point(point.local).unwrap_or(now);
+        (arm.truncate(), f64::from(point.gap) - moved.dot(pair.axis))
+    })
+}
+
+/// Keeps the points that carry a body, each with its gap: the nearest one, then each that is level
+/// with all points kept before. A body that rocks on a narrow face touches the ground with the whole face, but stands on one of its edges.
+fn keep_carrying(points: &mut Vec<(DVec2, f64)>) {
+    points.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut kept = 0;
+    for at in 0..points.len() {
+        let (place, gap) = points[at];
+        let is_level = |&(of, least): &(DVec2, f64)| {
+            gap - least <= SAME_GAP.max(SAME_SLOPE * place.distance(of))
+        };
+        if points[..kept].iter().all(is_level) {
+            points[kept] = (place, gap);
+            kept += 1;
+        }
+    }
+    points.truncate(kept);
 }
 
 /// Whether the origin is one of some points, or inside their convex hull.
-fn surrounds(points: &[DVec2]) -> bool {
-    points.contains(&DVec2::ZERO)
-        || points.iter().all(|a| points.iter().any(|b| a.perp_dot(*b) < 0.0))
+fn surrounds(points: &[(DVec2, f64)]) -> bool {
+    let places = || points.iter().map(|(at, _)| *at);
+    places().any(|at| at == DVec2::ZERO) || places().all(|a| places().any(|b| a.perp_dot(b) < 0.0))
 }
 
-/// Returns whether something touches the body in a slot from below, or from above if the body falls
-/// upward or a liquid presses it up. A body that the guard stops beside another body is not carried,
-/// and would sleep hanging in the air.
-fn carried(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> impl Fn(u16) -> bool + use<> {
+/// The bodies that something touches from below, or from above if they fall upward or a liquid
+/// presses them up. A body that the guard stops beside another body is not carried, and would sleep
+/// hanging in the air.
+fn carried(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> SlotSet {
     let rises = |slot: u16| {
         let lift = |entity: &Entity| entity.record.buoyancy.map_or(0.0, |of| of.drive.linear.z);
         let weight = |entity: &Entity| entity.gravity(&shapes[entity.shape]) - lift(entity);
         entities.get(slot).is_some_and(|entity| weight(entity) < 0.0)
     };
     let touching = pairs.iter().filter(|pair| touches(pair));
-    let slots = touching.flat_map(|pair| {
+    let carried = touching.flat_map(|pair| {
         let carried = |slot: u16, below: f64| {
             let below = if rises(slot) { -below } else { below };
             (below > CARRYING).then_some(slot)
@@ -256,8 +297,7 @@ fn carried(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> impl Fn(u16)
         let sides = sides.into_iter().filter(move |_| !level);
         sides.filter_map(move |(slot, below)| carried(slot?, below)).collect::<ArrayVec<u16, 2>>()
     });
-    let among = flags_by_slot(slots, entities.slot_count());
-    move |slot| among[usize::from(slot)]
+    carried.collect()
 }
 
 /// Keeps resting bodies awake if they touch a moving one, or if a kinematic body drives them.
@@ -286,5 +326,48 @@ fn keep_awake(states: &mut [State], entities: &Entities, pairs: &[Pair], driven:
         if *state == State::MaySleep && driven.contains(slot as u16) {
             *state = State::KeptAwake(AwakeReason::TouchesMoving);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The corners of a face of 12 by 90 units, of which one long side is this much higher.
+    fn face(higher: f64) -> Vec<(DVec2, f64)> {
+        let corners = [(-6.0, -45.0), (6.0, -45.0), (6.0, 45.0), (-6.0, 45.0)];
+        let gap = |x: f64| if x > 0.0 { 0.1 + higher } else { 0.1 };
+        corners.map(|(x, y)| (DVec2::new(x, y), gap(x))).to_vec()
+    }
+
+    /// Symptom: a wheel that rocked on its rim slept a third of a degree aslant. Cause: all four
+    /// corners of the narrow face touched the ground.
+    #[test]
+    fn a_body_that_leans_stands_on_an_edge() {
+        let carrying = |mut points: Vec<(DVec2, f64)>| {
+            keep_carrying(&mut points);
+            (points.len(), surrounds(&points))
+        };
+        let leans = |narrow: f64| f64::max(SAME_GAP, SAME_SLOPE * narrow);
+        assert_eq!(carrying(face(0.0)), (4, true));
+        assert_eq!(carrying(face(0.99 * leans(12.0))), (4, true));
+        assert_eq!(carrying(face(1.01 * leans(12.0))), (2, false));
+        assert_eq!(carrying(face(-1.01 * leans(12.0))), (2, false));
+        let small =
+            |higher: f64| face(higher).into_iter().map(|(at, gap)| (0.1 * at, gap)).collect();
+        assert_eq!(carrying(small(0.99 * SAME_GAP)), (4, true));
+        assert_eq!(carrying(small(1.01 * SAME_GAP)), (2, false));
+    }
+
+    /// The count of jitter has 16 bits. Ticks may be so short that four times their number does not
+    /// fit. The count then is `u16::MAX`.
+    #[test]
+    fn jitter_of_a_heap_is_counted_for_ticks_of_any_length() {
+        let ticks = |count: f64| heap_jitter(STILL_SECONDS / count);
+        assert_eq!(ticks(9.5), 10 * JITTER_WEIGHT);
+        assert_eq!([ticks(2.5), ticks(5.5), ticks(6.5)], [6, 6, 7].map(|n| n * JITTER_WEIGHT));
+        assert_eq!(ticks(16_382.5), 65_532, "the greatest number that fits");
+        assert_eq!(ticks(16_383.5), u16::MAX, "one tick more");
+        assert_eq!([1e-9, f64::MIN_POSITIVE].map(heap_jitter), [u16::MAX; 2]);
     }
 }

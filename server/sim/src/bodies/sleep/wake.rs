@@ -7,6 +7,7 @@ use crate::bodies::contact::{Pair, PairIndex, search_woken, touching_bodies};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::islands::Driven;
 use crate::bodies::mobility::Mobility;
+use crate::bodies::slots::SlotSet;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
 
@@ -33,18 +34,18 @@ pub(crate) fn wake_for_tick(
     // The last search wakes no body. A body that moves without a search could leave a sleeping one
     // in the air, and no pair would show that.
     for _ in 0..MAX_ROUNDS {
-        woken |= wake_touched(entities, shapes, pairs, context.seconds);
-        if !woken {
+        woken.extend(wake_touched(entities, shapes, pairs, context.seconds).iter());
+        if woken.is_empty() {
             break;
         }
-        woken = false;
-        search_woken(map, shapes, entities, pairs, context);
+        search_woken(map, shapes, entities, pairs, &woken, context);
+        woken = SlotSet::EMPTY;
     }
 }
 
 /// Wakes sleeping bodies that a moving body touches. Touched bodies that would skip the tick move
-/// as well. Returns whether there were any such bodies.
-fn wake_touched(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) -> bool {
+/// as well. Returns the bodies that have woken.
+fn wake_touched(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) -> SlotSet {
     let jitter = heap_jitter(seconds);
     let driven = Driven::new(entities, pairs);
     // A kinematic body, or a body that it drives, wakes others even if it moves slowly.
@@ -57,35 +58,31 @@ fn wake_touched(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], second
             || surface_speed(entity, shapes) > WAKING_SPEED && entity.sleep.jitter_ticks < jitter;
         entity.mobility().is_guarded() && (goes() || drives(entity))
     };
-    let touched: Vec<(u16, u16)> = touching_bodies(pairs)
-        .filter(|&(_, other)| entities.mobility(other).is_at_rest())
-        .filter(|&(body, _)| entities.get(body).is_some_and(moves))
-        .collect();
-    let mut waking = WakingIslands::default();
-    let wakes_all = |body| {
-        let wakes =
-            |entity: &Entity| surface_speed(entity, shapes) > WAKE_ISLAND_SPEED || drives(entity);
-        entities.get(body).is_some_and(wakes)
-    };
-    let touched: Vec<(bool, u16)> =
-        touched.into_iter().map(|(body, slot)| (wakes_all(body), slot)).collect();
-    for &(wakes_all, slot) in &touched {
+    let wakes_all =
+        |entity: &Entity| surface_speed(entity, shapes) > WAKE_ISLAND_SPEED || drives(entity);
+    let resting =
+        touching_bodies(pairs).filter(|&(_, other)| entities.mobility(other).is_at_rest());
+    let touched = resting.filter_map(|(body, other)| {
+        let entity = entities.get(body).filter(|entity| moves(entity))?;
+        Some((wakes_all(entity), other))
+    });
+    let mut waking = WakingIslands::NONE;
+    for (wakes_all, slot) in touched.collect::<Vec<_>>() {
         // An impact wakes the whole island. A body that only leans over wakes its neighbour. The
         // neighbour wakes the next one if it has to give way.
         if wakes_all {
             waking.add(entities, slot);
-        } else if let Some(entity) = entities.get_mut(slot) {
-            entity.resume();
+        } else {
+            waking.add_alone(entities, slot);
         }
     }
-    waking.wake(entities);
-    !touched.is_empty()
+    waking.wake(entities)
 }
 
 /// Wakes sleeping bodies that an awake body touched in the last tick and touches no longer. The
-/// awake body may have carried them, and may have moved away too slowly to wake them. Returns
-/// whether there were any such bodies.
-pub(crate) fn wake_parted(entities: &mut Entities, before: &[Pair], pairs: &PairIndex) -> bool {
+/// awake body may have carried them, and may have moved away too slowly to wake them. Returns the
+/// bodies that have woken.
+pub(crate) fn wake_parted(entities: &mut Entities, before: &[Pair], pairs: &PairIndex) -> SlotSet {
     let parted: Vec<u16> = touching_bodies(before)
         .filter(|&(_, other)| entities.mobility(other) == Mobility::Asleep)
         .filter(|&(body, _)| entities.mobility(body).is_guarded())
@@ -95,8 +92,7 @@ pub(crate) fn wake_parted(entities: &mut Entities, before: &[Pair], pairs: &Pair
         })
         .map(|(_, other)| other)
         .collect();
-    let mut waking = WakingIslands::default();
+    let mut waking = WakingIslands::NONE;
     parted.iter().for_each(|&slot| waking.add(entities, slot));
-    waking.wake(entities);
-    !parted.is_empty()
+    waking.wake(entities)
 }

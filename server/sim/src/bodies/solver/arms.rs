@@ -56,11 +56,8 @@ pub(super) fn act_between(
 ) {
     let normal = constraint.axes[0];
     let lanes = lanes_that_meet(constraint, points);
-    let displacements = [0, 1].map(|k| {
-        let rows = constraint.bodies[k].map(|body| bodies.displacements[body as usize]);
-        let columns = [0, 1, 2].map(|at| Vec3Lanes::from_rows(rows.map(|of| of.columns[at])));
-        (Vec3Lanes::from_rows(rows.map(|of| of.shift)), columns)
-    });
+    let [ours, theirs] = constraint.bodies;
+    let displacements = [bodies.displacements_of(ours), bodies.displacements_of(theirs)];
     // A body that stands still cannot be turned, so impulses act at the point of the other body.
     let moves = constraint.bodies[1].map(|body| f32::from(u8::from(body > 0)));
     let halves = Lanes::new(moves) * Lanes::splat(0.5);

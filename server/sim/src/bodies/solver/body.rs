@@ -7,6 +7,7 @@ use wide::f32x4;
 
 use super::MAX_SPEED;
 use super::flight::{Braked, damped};
+use super::lanes::{LANES, Vec3Lanes};
 use crate::bodies::dynamics::LockedAxes;
 use crate::bodies::entities::Entity;
 use crate::bodies::roles::Drive;
@@ -153,6 +154,19 @@ impl Bodies {
         };
         bodies.push_fixed();
         bodies
+    }
+
+    /// The displacements of four bodies: the shifts, and the columns of the rotations. The numbers
+    /// are named one by one, because `map` of arrays this long is a call and several copies.
+    #[inline(always)]
+    pub(super) fn displacements_of(&self, bodies: [u32; LANES]) -> (Vec3Lanes, [Vec3Lanes; 3]) {
+        let of = |lane: usize| &self.displacements[bodies[lane] as usize];
+        let [a, b, c, d] = [of(0), of(1), of(2), of(3)];
+        let column = |at: usize| {
+            Vec3Lanes::from_rows([a.columns[at], b.columns[at], c.columns[at], d.columns[at]])
+        };
+        let shift = Vec3Lanes::from_rows([a.shift, b.shift, c.shift, d.shift]);
+        (shift, [column(0), column(1), column(2)])
     }
 
     /// Adds a body. An entity that is missing or in limbo is replaced by a body that does not move.

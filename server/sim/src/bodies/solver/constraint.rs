@@ -166,11 +166,9 @@ impl ContactConstraint {
         // which is the same for all points. The other is the dot product of a vector of the body
         // with the point's arm.
         let displacement = |k: usize| {
-            let rows = self.bodies[k].map(|body| bodies.displacements[body as usize]);
-            let shift = Vec3Lanes::from_rows(rows.map(|of| of.shift)).dot(normal);
-            let columns =
-                [0, 1, 2].map(|at| Vec3Lanes::from_rows(rows.map(|of| of.columns[at])).dot(normal));
-            (shift, Vec3Lanes::from_components(columns))
+            let (shift, [x, y, z]) = bodies.displacements_of(self.bodies[k]);
+            let columns = [x.dot(normal), y.dot(normal), z.dot(normal)];
+            (shift.dot(normal), Vec3Lanes::from_components(columns))
         };
         let (first, ours) = displacement(0);
         if self.is_mutual {

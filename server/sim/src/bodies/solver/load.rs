@@ -10,8 +10,8 @@ use glam::DVec3;
 use crate::bodies::contact::Pair;
 
 /// Maximum number of sub-steps that a load adds up to, in a tick of 1/60 s. A body that carries
-/// [`MOST`]²/[`PER_ROOT`]² times its own mass gets as many.
-const MOST: f64 = 40.0;
+/// [`MOST_FOR_LOADS`]²/[`PER_ROOT`]² times its own mass gets as many.
+pub(crate) const MOST_FOR_LOADS: u32 = 40;
 
 /// Number of sub-steps for each root of the load, where the load is the carried mass divided by the
 /// mass of the body. A stack of three equal bodies gets one more than its number of bodies gives.
@@ -86,7 +86,7 @@ pub(super) fn sub_steps<'a>(
 
 /// The number of sub-steps for a body of this mass under this load.
 fn needed(load: f64, mass: f64) -> u32 {
-    (PER_ROOT * (load / mass).sqrt()).min(MOST).ceil() as u32
+    (PER_ROOT * (load / mass).sqrt()).min(MOST_FOR_LOADS.into()).ceil() as u32
 }
 
 #[cfg(test)]

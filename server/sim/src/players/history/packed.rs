@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use glam::{DQuat, DVec3};
 
 use super::{KEPT, PastPose};
-use crate::bodies::entities::MAX_ENTITIES;
+use crate::bodies::slots::MAX_ENTITIES;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;

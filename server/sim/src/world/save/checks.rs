@@ -9,11 +9,12 @@ use crate::arena::LEFT;
 use crate::bodies::armed_move::ArmedMove;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
-use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES, Outside, SearchState};
+use crate::bodies::entities::{Entities, Entity, Outside, SearchState};
 use crate::bodies::guard::Seeker;
 use crate::bodies::linear_move::LinearMove;
-use crate::bodies::roles::{Cargo, Kinematic, Missile, PlayerBody, Role};
+use crate::bodies::roles::{Kinematic, Missile, PlayerBody, Role};
 use crate::bodies::rounds::Strike;
+use crate::bodies::slots::MAX_ENTITIES;
 use crate::bodies::solver::max_spin;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
@@ -146,8 +147,7 @@ impl Checks<'_> {
             }
             Role::Kinematic(Kinematic { model, .. })
             | Role::Prop(model)
-            | Role::Missile(Missile { model, .. })
-            | Role::Cargo(Cargo { model, .. }) => shapes.of_model(*model) == Some(entity.shape),
+            | Role::Missile(Missile { model, .. }) => shapes.of_model(*model) == Some(entity.shape),
         };
         // A shape that fits belongs to the match, so the index is in range.
         let is_kinematic = || shapes[entity.shape].kind == BodyKind::Kinematic;
@@ -276,7 +276,7 @@ impl Checks<'_> {
             }
         };
         if !matches!(entity.role, Role::Prop(_) | Role::Kinematic(_)) {
-            return Err("a player, a missile or cargo is intangible");
+            return Err("a player or a missile is intangible");
         }
         unit(pose.orientation.length(), EXACT_UNIT)?;
         numbers(&pose.position.to_array())

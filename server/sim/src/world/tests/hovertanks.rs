@@ -86,34 +86,14 @@ fn a_tank_on_its_back_rights_itself() {
     }
 }
 
-/// Drops a box from high enough and lets it become a pad at rest.
-fn with_pad() -> (World, EntityId, EntityId) {
-    let (mut world, tank) = tank_room();
-    world.put(tank.slot, DVec3::new(-250.0, 0.0, 150.0), DQuat::IDENTITY);
-    world.drop_cargo(tank).expect("there is room");
-    let hold = Command { right: -127, ..holding(Buttons::JUMP) };
-    let mut events = world.run(1.0, &[(tank, hold)]);
-    events.extend(world.run(4.0, &[]));
-    let pad = events.iter().find_map(|event| match event {
-        WorldEvent::Deployed { pad } => Some(*pad),
-        _ => None,
-    });
-    (world, tank, pad.expect("the box became a pad"))
-}
-
-#[test]
-fn cargo_becomes_a_pad_on_the_ground() {
-    let (world, _, pad) = with_pad();
-    let entity = world.entities.find(pad).expect("the pad is there");
-    assert_eq!(entity.role, Role::Prop(world.shipped_model("repair_pad")));
-    assert!(world.lowest(pad.slot) < 0.5, "the pad hangs at {}", world.lowest(pad.slot));
-    assert!(entity.sleep.asleep, "the pad does not come to rest");
-    assert!(!world.entities.iter().any(|entity| matches!(entity.role, Role::Cargo(_))));
-}
-
 #[test]
 fn a_tank_lands_in_the_hollow_of_a_pad_and_takes_off_again() {
-    let (mut world, tank, pad) = with_pad();
+    let (mut world, tank) = tank_room();
+    let model = world.shipped_model("repair_pad");
+    let pad = world.spawn_body(model, DVec3::new(-250.0, 0.0, 16.0), DQuat::IDENTITY);
+    let pad = pad.expect("there is room");
+    world.run(2.0, &[(tank, holding(Buttons::JUMP))]);
+    assert!(world.lowest(pad.slot) < 0.5, "the pad hangs at {}", world.lowest(pad.slot));
     let above = world.position(pad.slot) + DVec3::Z * 60.0;
     world.put(tank.slot, above, DQuat::IDENTITY);
     world.run(5.0, &[(tank, holding(Buttons::CROUCH))]);
@@ -123,47 +103,6 @@ fn a_tank_lands_in_the_hollow_of_a_pad_and_takes_off_again() {
     world.run(1.0, &[(tank, holding(Buttons::JUMP))]);
     assert!(world.lowest(tank.slot) > 80.0, "the tank is at {}", world.lowest(tank.slot));
     assert!(world.lowest(pad.slot) < 1.0, "the tank took the pad with it");
-}
-
-#[test]
-fn a_tank_has_one_piece_of_cargo_and_takes_it_along_when_it_leaves() {
-    let (mut world, tank, pad) = with_pad();
-    world.put(tank.slot, DVec3::new(-250.0, -250.0, 150.0), DQuat::IDENTITY);
-    world.drop_cargo(tank).expect("there is room");
-    assert!(world.entities.find(pad).is_none(), "the first pad is still there");
-    let boxes = |world: &World| {
-        world.entities.iter().filter(|entity| matches!(entity.role, Role::Cargo(_))).count()
-    };
-    assert_eq!(boxes(&world), 1);
-    world.leave(tank);
-    assert_eq!((boxes(&world), world.context.counters.entities), (0, 0));
-}
-
-/// At the bottom of a shaft of 100 by 100 units a box fits and a pad of 160 by
-/// 128 does not.
-#[test]
-fn a_box_without_room_for_a_pad_waits() {
-    let walls = [
-        ([-316, -66, 0], [-300, 66, 512]),
-        ([-200, -66, 0], [-184, 66, 512]),
-        ([-300, -66, 0], [-200, -50, 512]),
-        ([-300, 50, 0], [-200, 66, 512]),
-    ];
-    let shaft: String = walls.iter().map(|&(min, max)| block(min, max)).collect();
-    let room = room_with(&format!("{{\n\"classname\" \"func_wall\"\n{shaft}}}\n"));
-    let mut world = World::new(room, shipped().into(), CONFIG).expect("a match");
-    let tank = world.join_as(PlayerKind::Hovertank).expect("there is room");
-    world.put(tank.slot, DVec3::new(-250.0, 0.0, 100.0), DQuat::IDENTITY);
-    let deployed =
-        |events: &[WorldEvent]| events.iter().any(|e| matches!(e, WorldEvent::Deployed { .. }));
-    world.drop_cargo(tank).expect("there is room");
-    let events = world.run(3.0, &[(tank, holding(Buttons::JUMP))]);
-    assert!(!deployed(&events), "there was room after all: {events:?}");
-    let cargo = world.entities.iter().find(|entity| matches!(entity.role, Role::Cargo(_)));
-    let cargo = cargo.expect("the box is still there").id;
-    assert!(world.lowest(cargo.slot) < 1.0, "the box hangs at {}", world.lowest(cargo.slot));
-    world.put(cargo.slot, DVec3::new(-100.0, 300.0, 40.0), DQuat::IDENTITY);
-    assert!(deployed(&world.run(2.0, &[])), "the box does not look for room again");
 }
 
 #[test]

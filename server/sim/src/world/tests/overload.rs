@@ -1,6 +1,8 @@
 //! Ticks whose bodies cost more than their budget: which islands are degraded, and that no bodies
 //! overlap even then.
 
+use obsp::model::Material;
+
 use super::*;
 use crate::audit::Audit;
 use crate::bodies::mobility::Pace;
@@ -72,6 +74,35 @@ fn far_islands_are_degraded_first_and_none_near_a_player() {
     assert_eq!(paces(&world, 2.85), ([Full, FewerSubSteps, FewerSubSteps], 2, 0));
     assert_eq!(paces(&world, 2.55), ([Full, FewerSubSteps, Skips], 2, 1));
     assert_eq!(paces(&world, 0.0), ([Full, Skips, Skips], 2, 2));
+}
+
+/// Two bodies and two pairs cost four. Under a load of a hundred times its mass, a crate needs 36
+/// sub-steps more than the usual four. Each costs a twentieth of the island.
+#[test]
+fn sub_steps_that_a_load_adds_count_against_the_budget() {
+    let dense = Material::USUAL.with_density(*Material::DENSITIES.end()).expect("in range");
+    let heavy = Model::cuboid("heavy", DVec3::splat(16.0)).expect("a valid model");
+    let models: Vec<Model> = shipped().into_iter().chain([heavy.with_material(dense)]).collect();
+    let pace_at = |upper: &str, budget: f64| {
+        let mut world = World::new(room(), models.clone().into(), CONFIG).expect("a match");
+        world.join().expect("a place");
+        let at = [16.2, 48.4].map(|height| DVec3::new(400.0, 300.0, height));
+        let slots = [("crate", at[0]), (upper, at[1])];
+        let slots = slots.map(|(model, at)| world.throw(model, at, DVec3::ZERO, DVec3::ZERO));
+        let touching =
+            |world: &World| world.pairs.iter().filter(|pair| !pair.points.is_empty()).count();
+        while touching(&world) < 2 {
+            world.step(&[]);
+        }
+        world.context.budget = Some(budget);
+        set_paces(&mut world.entities, &world.arena.shapes, &world.pairs, &mut world.context);
+        (slots.map(|slot| pace(&world, slot)), world.counters().bodies_cost)
+    };
+    use Pace::{FewerSubSteps, Full};
+    assert_eq!(pace_at("crate", 4.0), ([Full; 2], 4));
+    assert_eq!(pace_at("crate", 3.9), ([FewerSubSteps; 2], 4));
+    assert_eq!(pace_at("heavy", 11.3), ([Full; 2], 11));
+    assert_eq!(pace_at("heavy", 11.1), ([FewerSubSteps; 2], 11));
 }
 
 /// A body that skipped a tick moves by two ticks in the next one. So after every other tick it
@@ -185,7 +216,9 @@ fn bodies_of_any_pace_do_not_overlap_those_around_them() {
         }
         let before = before.max(energy(&world));
         for tick in 0..150 {
-            for entity in world.entities.iter_mut().filter(|entity| entity.is_rigid()) {
+            let rigid = world.entities.iter().filter(|entity| entity.is_rigid());
+            for slot in rigid.map(|entity| entity.id.slot).collect::<Vec<_>>() {
+                let entity = world.entities.get_mut(slot).expect("the entity exists");
                 let paces = [Pace::Full, Pace::FewerSubSteps, Pace::Skips, Pace::Double];
                 entity.record.pace = paces[random.below(4) as usize];
             }

@@ -171,6 +171,31 @@ fn a_body_that_is_held_in_the_air_does_not_fall_asleep() {
     assert!(sleeps_when_held(true), "the solver found the forces on the body balanced");
 }
 
+/// A wall may be nearer than the floor, where friction holds a body against it. It carries nothing.
+#[test]
+fn a_body_beside_a_wall_sleeps_as_soon_as_one_without() {
+    let mut world = World::new(chamber(1_000, 500), shipped().into(), CONFIG).expect("a match");
+    let at = DVec3::new(484.0 - 0.15, 0.0, 16.2);
+    let slot = world.throw("crate", at, DVec3::ZERO, DVec3::ZERO);
+    (0..4).for_each(|_| world.step(&[]));
+    let mut walls = 0;
+    for pair in world.pairs.iter_mut().filter(|pair| pair.axis.z.abs() < 0.1) {
+        pair.points.iter_mut().for_each(|point| point.gap = 0.02);
+        walls += pair.points.len();
+    }
+    assert!(walls > 0, "the crate touches the wall");
+    let entity = world.entities.get_mut(slot).expect("the crate");
+    entity.sleep = SleepState::default();
+    [entity.velocity, entity.angular] = [DVec3::ZERO; 2];
+    let seconds = world.context.seconds;
+    let ticks = (1..1_000).find(|_| {
+        let World { entities, arena, pairs, .. } = &mut world;
+        sleep::settle(entities, &arena.shapes, pairs, &Driven::default(), seconds);
+        world.entities.get(slot).expect("the crate").sleep.asleep
+    });
+    assert!(ticks.is_some_and(|ticks| f64::from(ticks) * seconds < 0.6), "{ticks:?} ticks");
+}
+
 /// A body on an edge or a corner may be about to turn over, and is slow there. One more point than
 /// an edge has, and it lies.
 #[test]

@@ -4,7 +4,7 @@ use glam::DQuat;
 use obsp::model::shipped;
 
 use super::*;
-use crate::bodies::contact::{PairIndex, find, look_around, may_move};
+use crate::bodies::contact::{PairIndex, find, look_around};
 use crate::bodies::entities::Entities;
 use crate::bodies::guard::{Seeker, hold};
 use crate::bodies::roles::Role;
@@ -68,7 +68,8 @@ fn bodies_that_the_search_left_out_stop_nothing() {
             let entity = entities.find_mut(id).unwrap();
             (entity.velocity, entity.angular) = (vector(400.0), vector(4.0));
         }
-        look_around((&map, &shapes), &mut entities, may_move, context.seconds);
+        let bodies = entities.active_slots().clone();
+        look_around((&map, &shapes), &mut entities, &bodies, context.seconds);
         let space = Space { map: &map, shapes: &shapes, entities: &entities };
         let found = find(&space, &[], &mut context);
         for &(slot, free_distance) in &found.free_distances {
