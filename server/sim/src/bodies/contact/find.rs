@@ -57,9 +57,11 @@ pub(super) fn find_woken(
     let search = Search::new(space, &pairs, context.seconds);
     let searchers = search.searchers(woken, &context.threads);
     let mut found = search.shared_out(&searchers, context);
-    let has_woken = |slot| woken.contains(slot);
+    // A ball that has woken searches for nothing. Its pairs are those that others found.
+    let searched: SlotSet = searchers.iter().map(|own| own.entity.id.slot).collect();
+    let searches = |slot| searched.contains(slot);
     let stays = |&Pair { key: PairKey { body, other, .. }, .. }: &Pair| {
-        !has_woken(body) && !other.entity().is_some_and(has_woken)
+        !searches(body) && !other.entity().is_some_and(searches)
     };
     let mut all = pairs;
     all.retain(stays);

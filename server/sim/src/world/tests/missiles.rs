@@ -92,6 +92,33 @@ fn grenades_among_crates_never_overlap() {
     }
 }
 
+/// Symptom: a crate fell into a grenade that slept. Cause: the crate woke the grenade, and the search
+/// for the contacts of woken bodies dropped the pair. A grenade searches for nothing itself.
+#[test]
+fn a_crate_that_falls_on_a_sleeping_grenade_stops_at_it() {
+    let map = chamber(400, 300);
+    let elsewhere = World::new(Arc::clone(&map), shipped().into(), CONFIG).expect("a match");
+    let mut random = Random::new(17);
+    for trial in 0..32 {
+        let mut world = World::new(Arc::clone(&map), shipped().into(), CONFIG).expect("a match");
+        let start = DVec3::Z * 20.0;
+        let slot = world.lob(&elsewhere, MissileMotion::Bouncing, start, DVec3::ZERO);
+        world.run(2.0, &[]);
+        let grenade = world.entities.get(slot).expect("there");
+        assert!(grenade.sleep.asleep, "trial {trial}: the grenade is awake");
+        let mut between = || random.between(-1.0, 1.0);
+        let (from, spin) = (DVec3::new(8.0 * between(), 8.0 * between(), 60.0), 2.0 * between());
+        world.throw("crate", from, DVec3::Z * -200.0, DVec3::new(spin, -spin, spin));
+        for tick in 0..60 {
+            world.step(&[]);
+            let count = world.context.counters.emergency_replacements;
+            assert_eq!(count, 0, "trial {trial}, tick {tick}");
+            assert!(world.is_clean(), "trial {trial}, tick {tick}");
+        }
+        assert!(world.entities.get(slot).is_some(), "trial {trial}: the grenade is gone");
+    }
+}
+
 /// A grenade whose corner turns towards the crate that it leaves has no room to rotate, but it must
 /// move. In an earlier version it hung there at full speed.
 #[test]
