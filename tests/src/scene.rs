@@ -35,7 +35,10 @@ const MAX_THREADS: u16 = 8;
 
 /// The command line of the program `scene`.
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
-#[command(name = "scene", about = "Plays a scene by scripts and shows what its filters cost")]
+#[command(
+    name = "scene",
+    about = "Plays a scripted scene and shows what each filter of the collision cascade costs"
+)]
 pub struct SceneOptions {
     /// The scene to play.
     #[command(subcommand)]

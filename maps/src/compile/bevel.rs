@@ -46,9 +46,9 @@ const MANY_AT_CORNER: usize = 48;
 /// between bevels may exceed the limit by as much.
 const SPARSE: f64 = 0.1;
 
-/// The greatest angle in degrees between the normals of two neighbouring planes of a solid cell
-/// without a bevel between them. The smaller it is, the closer bodies get to edges, and the larger
-/// the tree becomes.
+/// The angle that needs no bevel, in degrees. Two neighbouring planes of a solid cell get a bevel
+/// between them if the angle between their normals is greater. The smaller this angle is, the
+/// closer bodies get to edges, and the larger the tree becomes.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct BevelAngle(f64);
 

@@ -151,7 +151,7 @@ mod tests {
         };
         assert!(plane(1e9).error(&BOUNDS) <= PLANE_ERROR);
         assert!(plane(1e14).error(&BOUNDS) > PLANE_ERROR);
-        // A known plane passes through its points, up to the rounding of their digits.
+        // A plane through nearer points passes through them, except for rounding.
         let near = plane(1e6);
         assert!(near.plane.signed_distance(DVec3::splat(1e6 / 3.0)).abs() < 1e-8);
     }

@@ -39,7 +39,10 @@ fn changed_traits_are_in_the_next_snapshot() {
             assert_eq!(u64::from(tick.0), sent_in, "limit {limit}, slot {slot}");
         }
         let is_full = game.server.stats().postponed > postponed + 1000;
-        assert!(is_full || limit > MIN_SNAPSHOT, "poses waited for nothing");
+        assert!(
+            is_full || limit > MIN_SNAPSHOT,
+            "too few poses were postponed: the snapshots were never full"
+        );
     }
 }
 

@@ -1,7 +1,7 @@
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
-/// A player as the server knows the player.
+/// A player: what the server has of them beyond the simulation.
 ///
 /// ```
 /// use std::sync::Arc;

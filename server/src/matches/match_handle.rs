@@ -88,7 +88,7 @@ pub(crate) struct MatchHandle {
 
 /// How spectators are served.
 pub(crate) struct Spectators {
-    /// The ticks whose snapshots spectators are sent.
+    /// Chooses the ticks whose snapshots are sent to spectators.
     pub(crate) cadence: Cadence,
     /// Bytes of snapshots that each spectator is sent a second at most.
     pub(crate) budget: u32,

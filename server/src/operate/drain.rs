@@ -72,7 +72,7 @@ fn end_of_intermission(game: &MatchHandle) -> Option<Time> {
 }
 
 fn announce(game: &MatchHandle, left: Duration, round_ends: bool) {
-    let or_before = if round_ends { ", or after this round" } else { "" };
+    let or_before = if round_ends { ", or after this round if that is sooner" } else { "" };
     let line = format!("The server shuts down in {} s{or_before}", left.as_secs_f64().ceil());
     // A short line of letters and digits is always a valid line of chat.
     if let Ok(line) = ChatLine::new(&line) {

@@ -16,7 +16,7 @@ const JUMP = 0.5;
 /** Rate at which the error is corrected: this share of it for each second, frame by frame. */
 const EASE = 2;
 
-/** Seconds for which the arrival of a snapshot counts. */
+/** Seconds for which the clock takes the arrival of a snapshot into account. */
 const MEMORY = 3;
 
 /** The clock of the match that is shown. */

@@ -58,11 +58,11 @@ const SMOOTHED = 1 / 16;
  *
  * @typedef {object} Stats
  * @property {number} tick
- * @property {number} snapshots that came
- * @property {number} sent snapshots, by their numbers
+ * @property {number} snapshots received
+ * @property {number} sent snapshots that the server has sent, counted by their sequence numbers
  * @property {number} rtt milliseconds
- * @property {number} delay ticks
- * @property {number} visible corrections that can be seen
+ * @property {number} delay ticks by which other players are shown late
+ * @property {number} visible corrections large enough to be seen
  */
 
 /** The connection of one player. */

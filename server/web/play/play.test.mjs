@@ -1,4 +1,4 @@
-// Tests of a page that plays, as far as it computes without a browser.
+// Tests of the player's page: the parts that run without a browser.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

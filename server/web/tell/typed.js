@@ -74,7 +74,7 @@ export class Pace {
   }
 
   /**
-   * Takes a line's turn.
+   * Counts a line against the limits if it may be sent now.
    *
    * @param {string} line
    * @param {number} now milliseconds

@@ -22,7 +22,7 @@ const AT_ONCE: u64 = 8;
 pub(crate) enum Frames {
     /// Challenges of the path. The server sends each answer in a datagram of 1200 bytes.
     PathChallenges,
-    /// The same, from an address that is not the flooder's.
+    /// Challenges of the path from an address that is not the flooder's.
     ForgedChallenges,
     /// Connection ids, each of which replaces all before it.
     ConnectionIds,

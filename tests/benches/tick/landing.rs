@@ -106,13 +106,13 @@ impl<E: Engine> Flight<E> {
 pub(crate) fn landings() {
     println!();
     println!(
-        "landings, seed {SEED}: median and p99 of a tick in ms, for all ticks and with tanks down; p99 of all in"
+        "landings, seed {SEED}. A tick in ms: median and p99 of all ticks, then of ticks with tanks down;"
     );
     println!(
-        "% of 16.7 ms; bodies awake on average, µs a tick for each awake body; numbers of landers"
+        "p99 of all ticks as % of 16.7 ms; mean number of awake bodies; µs a tick and awake body;"
     );
     println!(
-        "that landed, that rested a second and that left, and of new attempts; overlaps, the deepest in units"
+        "landers that landed, that rested a second, that left; new attempts; overlaps; the deepest, in units"
     );
     println!(
         "{:22} {:>6} {:>7} {:>7} {:>7} {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8} {:>8}",

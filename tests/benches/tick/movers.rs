@@ -52,7 +52,8 @@ pub(crate) fn movers() {
     let hall = Arc::new(mover_hall(MOVERS).compile());
     let models = AnyGame::models(&MoverHall, &hall);
     let config = |objects, max_players| Config { tick_rate: 60, seed: 1, objects, max_players };
-    let new = |config| Match::new(MoverHall, Arc::clone(&hall), config).expect("it can be played");
+    let new =
+        |config| Match::new(MoverHall, Arc::clone(&hall), config).expect("the hall can be played");
     let (mut ours, mut empty) = (new(config(BODIES, PLAYERS)), new(config(0, 0)));
     ours.world_mut().set_budget(None);
     let join = |_| ours.join_as(PlayerKind::Box).expect("there is room for all players");

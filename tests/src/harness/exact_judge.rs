@@ -199,7 +199,7 @@ mod tests {
         let text = std::fs::read_to_string(own_map("arena.map")).expect("the map's source");
         let map = obsp::Map::load(&own_map("arena.obsp")).expect("the map can be loaded");
         let config = Config { objects: 0, ..Config::default() };
-        let game = Match::new(Arena, Arc::new(map), config).expect("it can be played");
+        let game = Match::new(Arena, Arc::new(map), config).expect("the map can be played");
         let world = game.world();
         let (state, pockets) = (world.state(), world.pockets());
         let judged = |pockets: &[(EntityId, Aabb)]| {

@@ -28,13 +28,13 @@ fn course(random: &mut Random, radius: f64) -> (f64, f64) {
 
 /// A wheel rolls straight ahead and stays in touch with the floor.
 ///
-/// A wheel of n sides is a polygon. Each time that a side comes down, the next corner hits the
-/// floor at 2v·sin(π/n), and bounces no faster. So the wheel flies no higher than this speed
-/// allows, from the height at which it stands on a corner. It is never lower than when it lies on a
-/// side. Nothing turns it aside, so only 1 % of the way is allowed, for the solver.
+/// A wheel of n sides is a prism. Each time a side comes down, the next corner hits the floor at
+/// 2v·sin(π/n), and bounces up no faster. So the wheel rises no higher than this speed lifts it
+/// from its height on a corner. It is lowest when it lies on a side. Nothing turns the wheel aside.
+/// It may drift sideways by 1 % of its way, because the solver is not exact.
 ///
-/// Beyond v² = gR a wheel flies from corner to corner, and rounding decides how it lands. So its
-/// direction is not judged, and its way is not compared with that on one slab.
+/// Beyond v² = gR a wheel flies from corner to corner, and rounding decides how it lands. Then
+/// neither its direction is judged, nor its way against that on a floor of one slab.
 ///
 /// A wheel loses speed at each corner and by damping, but rolls at least as far as its radius.
 /// Seams between slabs cost no further speed: the wheel gets as far as on one slab, to within 5 %.

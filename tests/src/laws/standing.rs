@@ -219,7 +219,7 @@ pub fn cards(random: &mut Random) -> Case {
     };
     let scene = Scene::new(random, [3.0 * length, 3.0 * length], vec![card(1.0), card(-1.0)]);
     let told = format!(
-        "cards of length {length:.2}, {:.1}° from the vertical, friction {coefficient:.3} of {limit:.3}",
+        "cards of length {length:.2}, {:.1}° from the vertical, friction {coefficient:.3}, at least {limit:.3} needed",
         angle.to_degrees()
     );
     Case::new(told, scene, move |run| {

@@ -195,7 +195,7 @@ struct Play {
     overlaps: u64,
 }
 
-/// How far the plot has come.
+/// The phase of the tank's flight, and what the flight has met so far.
 struct Plot {
     phase: FlightPhase,
     /// Ticks of the phase so far.

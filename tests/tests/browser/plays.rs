@@ -347,7 +347,7 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
     let stats = browser.evaluate("arena.play.player.engine.stats()");
     assert_eq!(stats["mismatches"], 0, "{stats}");
     assert!(stats["snapshots"].as_u64().unwrap() > 60, "{stats}");
-    // A page whose player leaves watches, and nobody plays any more.
+    // When the player leaves, the page watches again, and nobody plays.
     browser.evaluate("document.querySelector('#join').click()");
     browser.wait_for("arena.watcher.connection?.history");
     wait_until("the player's place is free", || players(&running) == 0);

@@ -84,7 +84,7 @@ fn programs_started_by_cargo_are_named_as_in_the_script() {
 fn target() -> PathBuf {
     // The path is target/PROFILE/deps/TEST.
     let test = std::env::current_exe().expect("the path of this program is known");
-    test.ancestors().nth(3).expect("this program is in Cargo's folder of outputs").to_owned()
+    test.ancestors().nth(3).expect("this test is in target/PROFILE/deps").to_owned()
 }
 
 /// Lets a command run at the top of the repository, without the variables that Cargo sets for tests

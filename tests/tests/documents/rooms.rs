@@ -102,7 +102,8 @@ fn order(lib: &str) -> Order {
     let items = lib.lines().filter_map(|line| line.strip_prefix("//! - "));
     let mut order = Order::new();
     for (place, item) in items.enumerate() {
-        let (names, _) = item.split_once(':').expect("a module of the list is described");
+        let described = item.split_once(':');
+        let (names, _) = described.unwrap_or_else(|| panic!("lib.rs: no colon after {item}"));
         for name in names.split('`').skip(1).step_by(2) {
             order.insert(name.to_owned(), place);
         }

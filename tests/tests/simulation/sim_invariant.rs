@@ -129,7 +129,8 @@ fn the_judge_sees_what_is_in_a_mover_or_in_the_map() {
     let path = own_map("arena.map");
     let text = std::fs::read_to_string(&path).expect("the map's source");
     let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 1 };
-    let mut game = Match::new(Arena, Arc::new(compile(&path)), config).expect("it can be played");
+    let mut game =
+        Match::new(Arena, Arc::new(compile(&path)), config).expect("the map can be played");
     let player = game.join_as(PlayerKind::Box).expect("there is room for the player");
     let names = game.world().model_names().to_vec();
     let mut judge = ExactJudge::new(&text, &names);

@@ -205,7 +205,8 @@ impl Stranger {
         Self { judge: ExactJudge::of_forms(&map, list), forms }
     }
 
-    /// The overlaps of a line. Movers go into the map where their ways lead.
+    /// The overlaps in one line of the dump. An overlap of a mover with the map is left out, because
+    /// the path of a mover may lead into the map.
     fn judge(&mut self, line: &Value) -> Vec<Overlap> {
         let placed = |entity: &Value| {
             let [slot, generation] = numbers(entity, "id");

@@ -36,9 +36,9 @@ fn the_header_is_the_one_of_the_sources() {
     let differs = lines.find(|(_, (generated, committed))| generated != committed);
     assert!(
         generated == committed,
-        "{}: it is not the header of the sources{}. Renew it: {RENEW}",
+        "{}: it differs from the header generated from the sources{}. Renew it: {RENEW}",
         path.display(),
-        differs.map_or(String::new(), |(line, _)| format!(" from line {} on", line + 1)),
+        differs.map_or(String::new(), |(line, _)| format!(", from line {} on", line + 1)),
     );
 }
 

@@ -1,6 +1,6 @@
 //! The directions in which a liquid flows, by the flags of Quake II and the names of Half-Life.
 
-/// The keys `angle` of the directions, in the order of Quake II's flags: four headings, up and down.
+/// The values of the key `angle` in the order of Quake II's flags: four headings, up and down.
 const ANGLES: [&str; 6] = ["0", "90", "180", "270", "-1", "-2"];
 
 /// A set of these directions. Each adds a current of its own.

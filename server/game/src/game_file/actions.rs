@@ -77,7 +77,7 @@ mod tests {
     use crate::{AnyGame, GameFile, Hint};
 
     fn map() -> obsp::Map {
-        obsp::Map::load("../../maps/arena.obsp".as_ref()).expect("it ships")
+        obsp::Map::load("../../maps/arena.obsp".as_ref()).expect("the map ships")
     }
 
     #[test]

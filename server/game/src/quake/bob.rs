@@ -220,7 +220,8 @@ mod tests {
         }
         assert!((most - 100.0).abs() < 0.01 && (least - (100.0 - 1.25 * USUAL)).abs() < 0.01);
         let map = Arc::clone(hall.game.world().map());
-        let mut again = AllFamilies.load_match(map, &hall.game.save()).expect("it can be loaded");
+        let mut again =
+            AllFamilies.load_match(map, &hall.game.save()).expect("the save can be loaded");
         for _ in 0..4 * RATE {
             hall.run(1);
             again.step(&[]);

@@ -184,7 +184,8 @@ mod tests {
             hall.play(RATE, &[(player, walk)]);
         }
         let map = Arc::clone(hall.game.world().map());
-        let mut again = AllFamilies.load_match(map, &hall.game.save()).expect("it can be loaded");
+        let mut again =
+            AllFamilies.load_match(map, &hall.game.save()).expect("the save can be loaded");
         for _ in 0..2 * RATE {
             hall.run(1);
             again.step(&[]);

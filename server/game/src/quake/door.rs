@@ -305,7 +305,7 @@ mod tests {
         hall.set_off("gate");
         assert_eq!(hall.ticks_until(0, [0.0; 3]), 72);
         hall.run(10 * RATE);
-        assert_eq!(hall.lowest(0), DVec3::ZERO, "it stays for ever");
+        assert_eq!(hall.lowest(0), DVec3::ZERO, "a door whose wait is -1 stays shut");
     }
 
     #[test]

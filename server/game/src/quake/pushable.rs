@@ -60,7 +60,8 @@ mod tests {
         let mut hall = Hall::new(&drawn(&[CLASS, ("origin", "0 0 150")], &shape));
         hall.run(20);
         let map = Arc::clone(hall.game.world().map());
-        let mut again = AllFamilies.load_match(map, &hall.game.save()).expect("it can be loaded");
+        let mut again =
+            AllFamilies.load_match(map, &hall.game.save()).expect("the saved match can be loaded");
         for _ in 0..4 * RATE {
             hall.run(1);
             again.step(&[]);

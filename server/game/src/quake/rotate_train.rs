@@ -461,7 +461,8 @@ mod tests {
                 hall.run(2 * RATE);
                 let map = Arc::clone(hall.game.world().map());
                 let saved = hall.game.save();
-                let mut again = AllFamilies.load_match(map, &saved).expect("it can be loaded");
+                let mut again =
+                    AllFamilies.load_match(map, &saved).expect("the save can be loaded");
                 for _ in 0..RATE {
                     hall.run(1);
                     again.step(&[]);

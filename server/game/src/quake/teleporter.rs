@@ -149,7 +149,8 @@ mod tests {
         assert_eq!(found, BTreeSet::from([-1, 0, 1]));
         // A saved match chooses as the other does.
         let map = Arc::clone(hall.game.world().map());
-        let mut again = AllFamilies.load_match(map, &hall.game.save()).expect("it can be loaded");
+        let mut again =
+            AllFamilies.load_match(map, &hall.game.save()).expect("the save can be loaded");
         let walk = Command { right: 127, ..Command::default() };
         for _ in 0..2 * RATE {
             hall.play(1, &[(player, walk)]);

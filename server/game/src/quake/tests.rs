@@ -100,7 +100,8 @@ impl Hall {
     pub(super) fn with(brushes: &str, entities: &str) -> Self {
         let map = map(brushes, entities);
         let config = Config { tick_rate: RATE, seed: 1, objects: 0, max_players: 4 };
-        let game = Match::new(AllFamilies, Arc::clone(&map), config).expect("it can be played");
+        let game =
+            Match::new(AllFamilies, Arc::clone(&map), config).expect("the map can be played");
         let models = AnyGame::models(&AllFamilies, &map);
         let audit = Audit::new(&map, &models).expect("the map can be audited");
         let passages = Passages::new(&map, &models, RATE).expect("the map can be audited");
@@ -208,7 +209,7 @@ fn a_saved_match_goes_on_in_the_middle_of_every_motion() {
     hall.run(30);
     assert!(hall.lowest(0).y < -64.0 && hall.at(passenger).z > 40.0, "both move");
     let map = Arc::clone(hall.game.world().map());
-    let mut again = AllFamilies.load_match(map, &hall.game.save()).expect("it can be loaded");
+    let mut again = AllFamilies.load_match(map, &hall.game.save()).expect("the save can be loaded");
     for _ in 0..120 {
         hall.run(1);
         again.step(&[]);
@@ -299,7 +300,7 @@ fn a_saved_match_goes_on_while_everything_turns_and_slides() {
     hall.run(40);
     assert_eq!(hall.movers().len(), 5, "the wall that breaks is gone");
     let map = Arc::clone(hall.game.world().map());
-    let mut again = AllFamilies.load_match(map, &hall.game.save()).expect("it can be loaded");
+    let mut again = AllFamilies.load_match(map, &hall.game.save()).expect("the save can be loaded");
     for _ in 0..200 {
         hall.run(1);
         again.step(&[]);

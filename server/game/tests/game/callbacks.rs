@@ -39,7 +39,7 @@ impl Game for Notes {
 
     /// One crate lies on another, and the lower one is watched.
     fn set_up(&self, world: &mut WorldMut<'_>) -> State {
-        let model = world.model("crate").expect("it ships");
+        let model = world.model("crate").expect("a shipped model");
         let mut put = |z| world.spawn_body(model, DVec3::new(0.0, 0.0, z), DQuat::IDENTITY).ok();
         let (lower, upper) = (put(16.1), put(49.0));
         world.watch(lower.expect("the place is free"));

@@ -109,7 +109,7 @@ fn audited(audit: &mut Audit, passages: &mut Passages, game: &Match<Doors>) {
 #[test]
 fn a_drawn_door_lets_a_player_through_while_it_is_open() {
     let map = rooms();
-    let mut game = Match::new(Doors, Arc::clone(&map), config()).expect("it can be played");
+    let mut game = Match::new(Doors, Arc::clone(&map), config()).expect("the map can be played");
     let models = AnyGame::models(&Doors, &map);
     let mut audit = Audit::new(&map, &models).expect("the map can be audited");
     let mut passages = Passages::new(&map, &models, 60).expect("the map can be audited");
@@ -141,7 +141,7 @@ fn a_drawn_door_lets_a_player_through_while_it_is_open() {
 #[test]
 fn a_door_stays_out_of_the_world_beyond_its_pocket() {
     let map = rooms();
-    let mut game = Match::new(Doors, Arc::clone(&map), config()).expect("it can be played");
+    let mut game = Match::new(Doors, Arc::clone(&map), config()).expect("the map can be played");
     let models = AnyGame::models(&Doors, &map);
     let mut audit = Audit::new(&map, &models).expect("the map can be audited");
     let mut passages = Passages::new(&map, &models, 60).expect("the map can be audited");
@@ -181,9 +181,10 @@ fn game_place(world: &World, id: EntityId) -> DVec3 {
 #[test]
 fn a_saved_match_keeps_its_drawn_doors_and_their_pockets() {
     let map = rooms();
-    let mut game = Match::new(Doors, Arc::clone(&map), config()).expect("it can be played");
+    let mut game = Match::new(Doors, Arc::clone(&map), config()).expect("the map can be played");
     (0..OPENS + 30).for_each(|_| game.step(&[]));
-    let mut again = Doors.load_match(Arc::clone(&map), &game.save()).expect("it can be loaded");
+    let mut again =
+        Doors.load_match(Arc::clone(&map), &game.save()).expect("the save can be loaded");
     assert_eq!(again.digest(), game.digest());
     assert_eq!(again.world().pocket(game.state().door), Some(pocket()));
     for _ in 0..200 {

@@ -211,7 +211,7 @@ impl Serialize for Refused {
 fn models() -> Vec<Model> {
     let driven = [("driven_slab", "crate"), ("driven_block", "l_block")].map(|(name, like)| {
         let like = shipped().into_iter().find(|model| model.name() == like);
-        let like = like.expect("it ships");
+        let like = like.expect("a shipped model");
         Model::from_obj(name, like.source())
             .expect("the source is that of a valid model")
             .as_kinematic()

@@ -287,7 +287,7 @@ fn ammunition_is_dropped_at_death_and_a_saved_match_goes_on_the_same() {
     let saved = play.game.save();
     let file = play.game.game_file().clone();
     let mut loaded =
-        Arena.with_file(&file).load_match(room(&items), &saved).expect("it can be loaded");
+        Arena.with_file(&file).load_match(room(&items), &saved).expect("the save can be loaded");
     let shoot = [(shooter, firing(Buttons::PRIMARY))];
     for _ in 0..2 * RATE {
         play.game.step(&shoot);
@@ -302,7 +302,7 @@ fn ammunition_is_dropped_at_death_and_a_saved_match_goes_on_the_same() {
     // A match with a backpack is saved as well.
     let saved = play.game.save();
     let mut loaded =
-        Arena.with_file(&file).load_match(room(&items), &saved).expect("it can be loaded");
+        Arena.with_file(&file).load_match(room(&items), &saved).expect("the save can be loaded");
     play.put(shooter, backpack.centre().with_z(28.5));
     loaded.world_mut().teleport(shooter, backpack.centre().with_z(28.5), DQuat::IDENTITY).unwrap();
     for _ in 0..200 * RATE {

@@ -53,7 +53,7 @@ fn turn(n: &mut Numbers) -> DQuat {
 
 /// Calls the function of this name. `id` is a crate in the world.
 fn call(name: &str, world: &mut WorldMut<'_>, id: EntityId, n: &mut Numbers) {
-    let model = world.model("crate").expect("it ships");
+    let model = world.model("crate").expect("a shipped model");
     match name {
         "WorldMut::spawn_body" => {
             _ = world.spawn_body(model, vector(n, [90.0, 90.0, 90.0]), turn(n));
@@ -139,7 +139,7 @@ fn call(name: &str, world: &mut WorldMut<'_>, id: EntityId, n: &mut Numbers) {
         }
         "WorldMut::add_velocity" => _ = world.add_velocity(id, vector(n, [90.0; 3])),
         "WorldMut::spawn_missile" => {
-            let rocket = world.model("rocket").expect("it ships");
+            let rocket = world.model("rocket").expect("a shipped model");
             let (at, speed) = (vector(n, [0.0, 90.0, 90.0]), vector(n, [900.0, 0.0, 0.0]));
             _ = world.spawn_missile(rocket, MissileMotion::Straight, at, speed);
         }
@@ -167,7 +167,7 @@ impl Game for Caller {
     type State = Option<EntityId>;
 
     fn set_up(&self, world: &mut WorldMut<'_>) -> Self::State {
-        let model = world.model("crate").expect("it ships");
+        let model = world.model("crate").expect("a shipped model");
         let id = world.spawn_body(model, DVec3::new(0.0, 0.0, 30.0), DQuat::IDENTITY).ok()?;
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         call(&self.name, world, id, &mut numbers);

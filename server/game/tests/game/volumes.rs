@@ -78,7 +78,7 @@ fn play(tick_rate: u32) -> Match<Gates> {
 }
 
 fn throw(game: &mut Match<Gates>, (x, y): (f64, f64), speed: f64) -> EntityId {
-    let rocket = game.world().model("rocket").expect("it ships");
+    let rocket = game.world().model("rocket").expect("a shipped model");
     let from = DVec3::new(x, y, 300.0);
     let thrown =
         game.world_mut().spawn_missile(rocket, MissileMotion::Straight, from, DVec3::X * speed);

@@ -26,7 +26,7 @@ use crate::bodies::roles::Drive;
 use crate::collision::mass::MassProperties;
 use crate::collision::shape::Shape;
 
-/// Maximum difference of the length of a kept orientation from 1.
+/// How far the length of a kept orientation may differ from 1.
 const UNIT: f64 = 1e-6;
 
 /// The parameters and forces that one body has of its own, if any.

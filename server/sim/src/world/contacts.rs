@@ -69,7 +69,7 @@ impl World {
     /// # use obsp_sim::{Config, World};
     /// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
     /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
-    /// let model = world.model("crate").expect("it ships");
+    /// let model = world.model("crate").expect("a shipped model");
     /// let place = DVec3::new(-400.0, -320.0, 100.0);
     /// let body = world.spawn_body(model, place, DQuat::IDENTITY)?;
     /// let mass = world.mass(body).expect("it has a mass");

@@ -93,7 +93,8 @@ fn reaches_in(part: &Part, shift: DVec3, volume: &Part) -> bool {
         if approach * (1.0 - time) <= plane.gap + ROUNDING {
             return false;
         }
-        // A part that reaches the surface itself only touches it.
+        // There the part touches the volume at most, so the search goes on from there. A step of
+        // `ROUNDING` at least lets the search end.
         time += plane.gap.max(ROUNDING) / approach;
     }
     false

@@ -63,7 +63,8 @@ const TYPES: [&str; 28] = [
 fn models() -> Arc<[Model]> {
     static MODELS: OnceLock<Arc<[Model]>> = OnceLock::new();
     let all = || {
-        let driven = shipped().into_iter().find(|model| model.name() == "crate").expect("it ships");
+        let driven =
+            shipped().into_iter().find(|model| model.name() == "crate").expect("a shipped model");
         let driven = Model::from_obj("driven", driven.source()).expect("a model").as_kinematic();
         shipped().into_iter().chain([driven]).collect()
     };
@@ -108,7 +109,7 @@ fn goes_on(mut world: World, audit: &mut Audit) {
 /// Calls an operation that changes a match. Returns whether there is one of this name.
 fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
     let (ids, world) = (scene.all(), &mut scene.world);
-    let crate_ = world.model("crate").expect("it ships");
+    let crate_ = world.model("crate").expect("a shipped model");
     match name {
         "World::spawn_body" => {
             for model in 0..world.model_names().len() {
@@ -208,7 +209,7 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
         }
         "World::spawn_missile" => {
             let (at, speed) = (vector(n, [300.0, 200.0, 100.0]), vector(n, [900.0, 1.0, 1.0]));
-            let grenade = world.model("grenade").expect("it ships");
+            let grenade = world.model("grenade").expect("a shipped model");
             for motion in [MissileMotion::Straight, MissileMotion::Bouncing] {
                 _ = world.spawn_missile(grenade, motion, at, speed);
             }
@@ -358,7 +359,7 @@ fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
             let half = vector(n, [4.0; 3]);
             let (turn, from) = (turn(n), vector(n, [0.0, -100.0, 17.0]));
             let to = vector(n, [300.0, -100.0, 17.0]);
-            let model = world.model("l_block").expect("it ships");
+            let model = world.model("l_block").expect("a shipped model");
             let shapes = [
                 SweptShape::Box(half),
                 SweptShape::Player(Posture::Standing),
@@ -374,13 +375,13 @@ fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
             }
         }
         "World::muzzle" => {
-            let rocket = world.model("rocket").expect("it ships");
+            let rocket = world.model("rocket").expect("a shipped model");
             let (eye, direction) = (vector(n, [-400.0, 0.0, 50.0]), vector(n, [0.6, 0.8, 0.0]));
             let muzzle = world.muzzle(*player, rocket, eye, direction);
             assert!(muzzle.is_none_or(|at| at.is_finite()), "{muzzle:?}");
         }
         "World::model_bounds" => {
-            let model = world.model("crate").expect("it ships");
+            let model = world.model("crate").expect("a shipped model");
             let bounds = world.model_bounds(model, vector(n, [9.0; 3]), turn(n));
             assert!(bounds.is_some() || !n.are_usual());
             assert!(bounds.is_none_or(|bounds| !bounds.is_empty()), "{bounds:?}");

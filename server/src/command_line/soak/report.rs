@@ -203,7 +203,7 @@ impl fmt::Display for Report {
             self.map, self.seed, self.ticks, self.players, self.objects, self.awake_mean
         )?;
         let asleep = 100.0 * self.asleep_share;
-        write!(f, "last half   {asleep:.1} % of the props asleep; awake:")?;
+        write!(f, "last half   {asleep:.1} % of the props asleep; mean number awake, by reason:")?;
         for (reason, mean) in &self.awake_because {
             write!(f, " {reason} {mean:.1}")?;
         }

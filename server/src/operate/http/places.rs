@@ -213,7 +213,7 @@ mod tests {
         visitor.answered(at(1500));
         let more: Vec<Place> =
             (0..10_000).map(|n| take(&places, &address(2000 + n), at(1500 + n))).collect();
-        assert!(holds(&places, &visitor), "who has been served keeps its place");
+        assert!(holds(&places, &visitor), "a visitor who has been served keeps the place");
         let kept = served.iter().filter(|place| holds(&places, place)).count();
         assert_eq!(kept, Limits::SERVED.connections * 3 / 4 - 1);
         drop((flood, more));

@@ -98,7 +98,7 @@ fn the_first_entry_is_exact() {
     );
     assert!(matches!(set.first_entry([6.0, 3.0, 3.0], [6.0, 3.0, 9.0]), Some(Entry::StartsInside)));
     let Some(Entry::At { time, .. }) = set.first_entry([4.0, 3.0, 3.0], [9.0, 3.0, 3.0]) else {
-        panic!("a segment from the surface inward enters")
+        panic!("a segment that begins on the surface and leads inward enters the brush")
     };
     assert_eq!(time.rounded(), 0.0);
 }

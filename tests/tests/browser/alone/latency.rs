@@ -84,7 +84,10 @@ fn a_key_is_seen_within_two_frames_and_a_tick() {
     let seen = seen.as_array().unwrap();
     for one in seen {
         let (late, gap) = (number(one, "late"), number(one, "gap"));
-        println!("{late:.1} ms, {} frames of {gap:.1} ms at most", one["frames"]);
+        println!(
+            "drawn {late:.1} ms after the key, in frame {}; the longest frame took {gap:.1} ms",
+            one["frames"]
+        );
         assert_eq!(one["changed"], true, "the picture did not change: {one}");
     }
     let is_in_time = |one: &&Value| number(one, "late") <= tick + 2.0 * number(one, "gap");

@@ -39,7 +39,7 @@ const COUNT_CALLS: &str = "(() => {
     return calls;
 })()";
 
-/// Measures the time of the script for each picture.
+/// Measures how long the page's script takes for each frame.
 const TIME_PICTURES: &str = "(() => {
     const draw = arena.frame.bind(arena);
     arena.took = [];

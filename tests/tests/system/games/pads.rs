@@ -68,7 +68,7 @@ impl Flight {
     /// The bodies of a model.
     fn all(&self, model: &str) -> Vec<EntityId> {
         let world = self.game.world();
-        let kind = Kind::Prop { model: world.model(model).expect("it ships") };
+        let kind = Kind::Prop { model: world.model(model).expect("a shipped model") };
         let bodies = world.bodies().into_iter();
         bodies.filter(|id| world.entity(*id).is_some_and(|body| body.kind == kind)).collect()
     }

@@ -41,7 +41,7 @@ impl<G: Game> Visited<G> {
     ) -> Self {
         let map = Arc::new(map);
         let models = AnyGame::models(&game, &map);
-        let mut game = Match::new(game, Arc::clone(&map), config).expect("it can be played");
+        let mut game = Match::new(game, Arc::clone(&map), config).expect("the map can be played");
         let audit = Audit::new(&map, &models).expect("the map can be audited");
         let passages = Passages::new(&map, &models, config.tick_rate);
         let passages = passages.expect("the map can be audited");

@@ -207,7 +207,10 @@ fn a_player_on_a_conveyor_is_where_they_were_predicted() {
         for walks in [false, true] {
             let errors = ride(Course::Conveys(velocity), walks);
             let most = errors.last().unwrap();
-            println!("{velocity}, walks {walks}: {} errors, at most {most}", errors.len());
+            println!(
+                "{velocity}, walks {walks}: {} errors, the largest {most} units",
+                errors.len()
+            );
             assert_eq!(*most, 0.0, "{velocity}, walks {walks}");
         }
     }
@@ -227,7 +230,7 @@ fn a_carrier_that_starts_and_stops_leaves_no_error() {
         for walks in [false, true] {
             let errors = ride(course, walks);
             let most = errors.last().unwrap();
-            println!("{what}, walks {walks}: {} errors, at most {most}", errors.len());
+            println!("{what}, walks {walks}: {} errors, the largest {most} units", errors.len());
             assert!(*most < 1e-3, "{what}, walks {walks}: {most}");
         }
     }

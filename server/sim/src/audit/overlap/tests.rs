@@ -72,7 +72,7 @@ fn two_overlapping_bodies_are_reported_with_their_depth() {
 
 #[test]
 fn a_body_inside_another_is_found_though_no_faces_meet() {
-    let inner = shipped().iter().position(|m| m.name() == "small_crate").expect("it ships");
+    let inner = shipped().iter().position(|m| m.name() == "small_crate").expect("a shipped model");
     let at = DVec3::new(-200.0, 0.0, 100.0);
     let small = EntityState { kind: Kind::Prop { model: ModelId(inner as u8) }, ..crate_at(1, at) };
     assert_eq!(judge(vec![crate_at(0, at), small]).len(), 1);

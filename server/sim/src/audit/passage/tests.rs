@@ -136,7 +136,8 @@ fn a_body_under_a_player_that_stands_up_has_not_come_through() {
     let tall = PlayerSize { width: 64.0, height: 96.0, crouched_height: 16.0 };
     let floor = block([-512, -512, -16], [512, 512, 0]);
     let map = compiled_for(&tall, &floor, [-400, -400, 25], "");
-    let grenade = shipped().iter().position(|model| model.name() == "grenade").expect("it ships");
+    let grenade =
+        shipped().iter().position(|model| model.name() == "grenade").expect("a shipped model");
     let stands_up = |from: DVec3, to: DVec3| {
         let mut passages = Passages::new(&map, &shipped(), 60).expect("the map has both sizes");
         let player = |posture, half: f64| EntityState {

@@ -268,8 +268,8 @@ fn reduced(open: &mut Vec<Corner>, axis: DVec3, most: usize) -> ArrayVec<Corner,
         let Some([i, at]) = place else { break };
         ring.insert(at, open.swap_remove(i));
     }
-    // The solver takes the points in this order. Where two faces meet at four points, its passes
-    // lose least of an impulse if two opposite points come first.
+    // The solver visits the points in this order. If two faces meet at four points, an impact loses
+    // the least momentum when two opposite points come first.
     if ring.len() == MUTUAL_POINTS {
         ring.swap(1, 2);
     }

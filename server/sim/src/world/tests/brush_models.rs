@@ -97,7 +97,7 @@ fn stage(players: &PlayerSize) -> (World, EntityId) {
     let door = map.entities().iter().find(|entity| entity.classname() == "func_door");
     let door = door.expect("the map has a door");
     let model = map.model_of(door).unwrap_or_else(|error| panic!("{error}"));
-    let mut world = World::new(map.clone(), [model].into(), CONFIG).expect("it can be played");
+    let mut world = World::new(map.clone(), [model].into(), CONFIG).expect("the map can be played");
     let drawn = world.model_of(door).expect("the door is a model of the match");
     let body = world.spawn_body(drawn.model, drawn.place, DQuat::IDENTITY);
     (world, body.expect("there is room where it is drawn"))

@@ -66,8 +66,11 @@ fn a_crate_reaches_exactly_the_speed_and_the_belt_stands_still() {
             wait(&mut world, 2.0, &[]);
             let after = see(&world, load);
             let off = (after.position - before - velocity * 2.0).length();
-            println!("{velocity} at {rate} Hz: {off} units off after 2 s");
-            assert!(off < 0.01, "{velocity} at {rate} Hz: {off} units off");
+            println!("belt at {velocity}, {rate} Hz: the load is {off} units off after 2 s");
+            assert!(
+                off < 0.01,
+                "belt at {velocity}, {rate} Hz: the load is {off} units off after 2 s"
+            );
             assert!((after.velocity - velocity).length() < 0.01, "{}", after.velocity);
             let belt_seen = see(&world, belt);
             assert_eq!(
@@ -262,7 +265,8 @@ fn a_saved_match_goes_on_with_its_belts() {
     convey(&mut world, belt, DVec3::X * 51.0);
     assert_ne!(world.digest(), on, "the velocity is part of the digest");
     wait(&mut world, 1.0, &[]);
-    let mut loaded = World::load(room(), models().into(), &world.save()).expect("it can be loaded");
+    let mut loaded =
+        World::load(room(), models().into(), &world.save()).expect("the save can be loaded");
     assert_eq!(loaded.surface_velocity(belt), DVec3::X * 51.0);
     for _ in 0..120 {
         world.step(&[]);

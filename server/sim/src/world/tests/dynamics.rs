@@ -379,7 +379,7 @@ fn own_dynamics_are_saved() {
     world.add_force(id, DVec3::X * 4000.0, ForceSpan::Tick).expect("in range");
     let saved = world.save();
     let mut again = World::load(Arc::clone(&world.arena.map), shipped().into(), &saved)
-        .expect("the match was saved");
+        .expect("the saved match can be loaded");
     assert_eq!(again.digest(), world.digest());
     assert_eq!(again.body_gravity(), 300.0);
     for _ in 0..60 {

@@ -184,7 +184,9 @@ fn a_crusher_stops_at_crates_against_a_wall_and_lets_them_be() {
             let speeds = crates.iter().map(|id| stage.world.entity(*id).unwrap().velocity.length());
             fastest = speeds.fold(fastest, f64::max);
         }
-        println!("{speed}: stopped at {at}, fastest on release {fastest}");
+        println!(
+            "crusher at {speed} units/s: stopped at {at}; fastest crate on release: {fastest}"
+        );
         assert!(fastest < 120.0, "{speed}: a crate was shot at {fastest}");
         assert!((stage.at(crusher).x - (at - 60.0)).abs() < 1.5, "{}", stage.at(crusher).x);
     }

@@ -163,7 +163,7 @@ fn layers_are_saved_and_in_the_digest() {
     all.world.set_layers(body, TEAM).expect("it is alone");
     assert_ne!(all.world.digest(), before);
     let saved = all.world.save();
-    let mut loaded = World::load(room(), shipped().into(), &saved).expect("it was saved");
+    let mut loaded = World::load(room(), shipped().into(), &saved).expect("the save can be loaded");
     assert_eq!(loaded.layers(body), Some(TEAM));
     assert_eq!(loaded.digest(), all.world.digest());
     loaded.set_layers(body, CollisionLayers::default()).expect("it is alone");

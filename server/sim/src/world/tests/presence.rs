@@ -80,7 +80,8 @@ fn a_flag_follows_its_carrier_and_stays_where_the_carrier_left() {
     }
     assert!(world.entity(carrier).expect("there").position.x > -250.0, "it has run");
     // The match goes on in the same way after it was saved.
-    let mut loaded = World::load(room(), shipped().into(), &world.save()).expect("it was saved");
+    let mut loaded =
+        World::load(room(), shipped().into(), &world.save()).expect("the save can be loaded");
     for _ in 0..10 {
         [&mut world, &mut loaded].into_iter().for_each(|world| world.step(&[(carrier, run)]));
         assert_eq!(loaded.digest(), world.digest());
@@ -148,6 +149,7 @@ fn a_hidden_body_is_as_solid_as_before() {
     world.set_visible(body, false).expect("it exists");
     assert!(!world.entity(body).expect("there").traits.visible);
     assert_eq!(world.spawn_body(model, at, DQuat::IDENTITY), Err(PlaceError::NoRoom));
-    let loaded = World::load(room(), shipped().into(), &world.save()).expect("it was saved");
+    let loaded =
+        World::load(room(), shipped().into(), &world.save()).expect("the save can be loaded");
     assert!(!loaded.entity(body).expect("there").traits.visible);
 }

@@ -79,7 +79,7 @@ fn a_sensor_goes_with_its_entity_and_tells_each_change_once() {
     world.teleport(target, DVec3::new(-60.0, 0.0, 17.0), DQuat::IDENTITY).expect("there is room");
     let saved = world.save();
     let mut again = stage();
-    again.restore(&saved).expect("it can be loaded");
+    again.restore(&saved).expect("the saved match can be loaded");
     for world in [&mut world, &mut again] {
         world.step(&[]);
         assert_eq!(told(world), [(0, target, true)]);

@@ -123,7 +123,7 @@ fn orientation_overflow() {
         let mut scene = Scene::new();
         let turn = DQuat::from_xyzw(0.6, 0.0, 0.0, 0.8) * 10_f64.powi(exponent);
         let world = &mut scene.world;
-        let model = world.model("crate").expect("it ships");
+        let model = world.model("crate").expect("a shipped model");
         let spawned = world.spawn_body(model, DVec3::new(0.0, -300.0, 100.0), turn);
         let near = world.spawn_body_near(model, DVec3::new(100.0, -300.0, 100.0), turn);
         let moved = world.teleport(scene.body, DVec3::new(200.0, -300.0, 100.0), turn);
@@ -141,7 +141,7 @@ fn orientation_overflow() {
         World::load(map(), models(), &saved).expect("a saved match can be loaded");
     }
     let mut world = World::new(map(), models(), CONFIG).expect("the room can be played");
-    let model = world.model("crate").expect("it ships");
+    let model = world.model("crate").expect("a shipped model");
     for odd in [0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let turn = DQuat::from_xyzw(0.0, 0.0, odd, 0.0);
         let refused = world.spawn_body(model, DVec3::new(0.0, 0.0, 100.0), turn);
@@ -169,8 +169,12 @@ fn a_body_that_leaves_the_map_is_put_back_and_a_missile_is_gone() {
     let sideways = DVec3::new(4_500.0, 0.0, 0.0);
     world.set_velocity(lift, sideways, DVec3::ZERO).expect("the lift exists");
     let at = DVec3::new(0.0, 300.0, 300.0);
-    let shot =
-        world.spawn_missile(rocket.expect("it ships"), MissileMotion::Straight, at, sideways);
+    let shot = world.spawn_missile(
+        rocket.expect("a shipped model"),
+        MissileMotion::Straight,
+        at,
+        sideways,
+    );
     let shot = shot.expect("there is room");
     let mut farthest = 0.0_f64;
     for tick in 0..900 {

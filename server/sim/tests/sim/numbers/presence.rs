@@ -20,7 +20,7 @@ pub(super) fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
         return false;
     }
     let (ids, carrier, world) = (scene.all(), scene.player, &mut scene.world);
-    let crate_ = world.model("crate").expect("it ships");
+    let crate_ = world.model("crate").expect("a shipped model");
     let (at, turn) = (vector(n, [300.0, 200.0, 100.0]), turn(n));
     match name {
         "World::spawn_intangible" => {

@@ -31,7 +31,7 @@ impl Scene {
         let body = spawn(&mut world, "crate", [200.0, -100.0, 17.0]);
         spawn(&mut world, "barrel", [200.0, -100.0, 60.0]);
         let driven = spawn(&mut world, "driven", [-200.0, -200.0, 60.0]);
-        let rocket = world.model("rocket").expect("it ships");
+        let rocket = world.model("rocket").expect("a shipped model");
         let (at, speed) = (DVec3::new(-300.0, 200.0, 300.0), DVec3::new(100.0, 0.0, 0.0));
         let missile = world.spawn_missile(rocket, MissileMotion::Straight, at, speed);
         let waiting = world.add_player(PlayerKind::Box).expect("there is room");

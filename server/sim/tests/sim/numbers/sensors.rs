@@ -5,7 +5,7 @@ use obsp_sim::{SensorId, SensorShape};
 
 use super::{Numbers, Scene, turn, vector};
 
-/// Calls an operation with a pocket or a sensor. Returns whether there is one of this name.
+/// Calls the operation `name` if it is about pockets or sensors. Returns whether it is.
 pub(super) fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
     let (ids, world) = (scene.all(), &mut scene.world);
     match name {

@@ -76,8 +76,8 @@ fn variables() -> Vec<(String, String, bool)> {
     command.get_arguments().filter_map(named).collect()
 }
 
-/// An empty variable was taken for a value. The variables of all options are tested at once, so
-/// that none can be missed.
+/// Symptom: an empty environment variable was taken for a value. The variables of all options are
+/// tested at once, so that none is missed.
 #[test]
 fn empty_variable_counts_as_unset_for_every_option() {
     let all = variables();

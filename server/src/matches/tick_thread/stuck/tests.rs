@@ -121,7 +121,8 @@ fn a_jump_is_as_high_as_the_players_own_parameters_have_it() {
     assert_eq!(counts, [1, 0]);
 }
 
-/// Symptom: in a dead end whose mouth another player filled for two seconds, a player was stuck.
+/// Symptom: a player in a dead end counted as stuck after another player had blocked the way out
+/// for two seconds.
 #[test]
 fn a_player_in_whose_way_another_stands_has_ten_seconds() {
     let found_after = |beside: DVec3| {
