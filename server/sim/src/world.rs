@@ -265,7 +265,7 @@ impl World {
     pub fn leave(&mut self, id: EntityId) {
         self.detach_all_from(id);
         sleep::remove(&mut self.entities, id);
-        self.forget_strikes(id.slot);
+        self.forget_contacts(id.slot);
         self.count();
     }
 
@@ -307,6 +307,7 @@ impl World {
         for missile in self.missiles() {
             if self.move_missile(&mut step, missile) == Some(false) {
                 sleep::remove(&mut self.entities, missile);
+                self.forget_contacts(missile.slot);
             }
         }
         self.bring_back_all();

@@ -29,11 +29,12 @@ use find::FREE_AT_REST;
 pub(crate) use find::{find, look_around};
 #[cfg(test)]
 pub(crate) use pair::ContactPoint;
-pub(crate) use pair::{MAX_POINTS, Pair, PairKey, Points, tangents, touching, touching_bodies};
+pub(crate) use pair::{MAX_POINTS, Pair, PairKey, Points, meeting, meeting_bodies, tangents};
 pub(crate) use pair_index::{KnownPairs, PairIndex};
 
 /// Replaces `pairs` by the pairs of this tick, and notes on each body how far the search reaches.
-/// Returns the pairs of the last tick.
+/// Returns the pairs of the last tick. A pair that is not found again is forgotten, with its
+/// impulses, unless its body skips the tick.
 pub(crate) fn search(
     map: &obsp::Map,
     shapes: &Shapes,

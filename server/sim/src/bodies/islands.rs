@@ -1,6 +1,9 @@
 //! Islands: the awake bodies that touch each other, directly or through others, by the pairs of a
 //! search. They say which bodies are supported, and which a kinematic body pushes or carries.
 //!
+//! Bodies touch here if they have contact points: they touch, or will within the tick. So a body that
+//! is about to land counts as supported.
+//!
 //! A body is supported if its island touches something that does not yield: the world, a kinematic
 //! body, a player on foot or a sleeping body. All other bodies are in flight, even if they touch
 //! each other. Nothing may take momentum out of bodies in flight.
@@ -9,7 +12,7 @@ mod disjoint_sets;
 
 use glam::DVec3;
 
-use crate::bodies::contact::{Pair, touching, touching_bodies};
+use crate::bodies::contact::{Pair, meeting, meeting_bodies};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::mobility::Mobility;
 
@@ -31,7 +34,7 @@ impl Islands {
         let is_dynamic = |slot| entities.mobility(slot) == Mobility::Dynamic;
         let roots = roots(entities.slot_count(), pairs, is_dynamic);
         let mut bear = vec![false; roots.len()];
-        for pair in touching(pairs) {
+        for pair in meeting(pairs) {
             let (own, other) = (pair.key.body, pair.key.other.entity());
             if !(is_dynamic(own) && other.is_some_and(is_dynamic)) {
                 let both = [Some(own), other].into_iter().flatten();
@@ -57,7 +60,7 @@ impl Islands {
 /// `join` accepts belong together.
 pub(crate) fn roots(slots: usize, pairs: &[Pair], join: impl Fn(u16) -> bool) -> Vec<u16> {
     let mut sets = DisjointSets::new(slots);
-    for (a, b) in touching_bodies(pairs).filter(|&(a, b)| join(a) && join(b)) {
+    for (a, b) in meeting_bodies(pairs).filter(|&(a, b)| join(a) && join(b)) {
         sets.join(a, b);
     }
     sets.into_roots()
@@ -91,7 +94,7 @@ impl Driven {
             [Mobility::Dynamic, Mobility::Kinematic] => Some((a, b)),
             _ => None,
         };
-        let mut drivers: Vec<(u16, u16)> = touching_bodies(pairs).filter_map(driven).collect();
+        let mut drivers: Vec<(u16, u16)> = meeting_bodies(pairs).filter_map(driven).collect();
         if drivers.is_empty() {
             return Self::default();
         }

@@ -12,7 +12,7 @@
 //! and the guard checks that motion like any other. A standing body moves at once if a moving body
 //! touches it.
 
-use crate::bodies::contact::{Pair, touching};
+use crate::bodies::contact::{Pair, meeting};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::islands::roots;
 use crate::bodies::mobility::{Mobility, Pace};
@@ -73,12 +73,12 @@ pub(crate) fn set_paces(
         awake += usize::from(entity.mobility().is_guarded());
         any_owes |= entity.record.skipped;
     }
-    let touching = touching(pairs).count();
+    let meeting = meeting(pairs).count();
     let counters = &mut context.counters;
-    counters.bodies_cost = (awake + touching) as u64;
+    counters.bodies_cost = (awake + meeting) as u64;
     (counters.degraded_islands, counters.half_rate) = (0, 0);
     let Some(budget) = context.budget else { return };
-    let mut cost = (awake + touching) as f64;
+    let mut cost = (awake + meeting) as f64;
     // No load makes an island dearer than this.
     let dearest = 1.0 + COST_OF_SUB_STEP * f64::from(MOST_FOR_LOADS);
     if cost * dearest <= budget && !any_owes {
@@ -187,7 +187,7 @@ fn islands<'a>(
     seconds: f64,
 ) -> Vec<Island<'a>> {
     let is_awake = |slot| entities.mobility(slot) == Mobility::Dynamic;
-    let is_driven = |slot| entities.mobility(slot) == Mobility::Kinematic;
+    let is_kinematic = |slot| entities.mobility(slot) == Mobility::Kinematic;
     let is_player = |slot| entities.get(slot).is_some_and(|entity| entity.player().is_some());
     let roots = roots(entities.slot_count(), pairs, is_awake);
     let mut of_root: Vec<Option<Island<'a>>> = roots.iter().map(|_| None).collect();
@@ -216,16 +216,17 @@ fn islands<'a>(
             island.distance_squared = island.distance_squared.min(far * far);
         }
     }
-    for pair in touching(pairs) {
+    for pair in meeting(pairs) {
         // A kinematic body belongs to no island, and never waits for one.
         let (body, other) = (pair.key.body, pair.key.other.entity());
-        let (own, other) = if is_driven(body) { (other, Some(body)) } else { (Some(body), other) };
+        let (own, other) =
+            if is_kinematic(body) { (other, Some(body)) } else { (Some(body), other) };
         let Some(own) = own else { continue };
         let at = usize::from(roots[usize::from(own)]);
         let Some(island) = &mut of_root[at] else { continue };
         island.cost += 1.0;
         island.pairs.push(pair);
-        if other.is_some_and(|other| is_player(other) || is_driven(other)) {
+        if other.is_some_and(|other| is_player(other) || is_kinematic(other)) {
             island.distance_squared = 0.0;
         }
     }

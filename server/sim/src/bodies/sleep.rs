@@ -1,6 +1,11 @@
 //! Sleep and waking. A prop falls asleep after the prop and all props that it touches have hardly
 //! moved for a while. A sleeping prop costs nothing until a moving body touches it or takes its
-//! support away. Props that touch each other and fall asleep in the same tick are an island.
+//! support away.
+//!
+//! Props that touch each other and fall asleep in the same tick are an island. A fast body wakes a
+//! whole island, a slow one only the prop that it touches. Two sleeping islands never merge: they
+//! become one when both have woken and fall asleep in the same tick. A moving kinematic body wakes
+//! what it touches, however slow it is, and keeps awake what it pushes or carries.
 
 mod settle;
 mod wake;

@@ -35,7 +35,7 @@ mod task;
 use glam::DVec3;
 
 use crate::bodies::blocker::Blocker;
-use crate::bodies::contact::{Pair, touching};
+use crate::bodies::contact::{Pair, meeting};
 use crate::bodies::dynamics::LockedAxes;
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::{Placement, Proposal};
@@ -389,7 +389,7 @@ impl BodyIndices {
 /// The kinematic bodies that touch something.
 fn touched_kinematic(entities: &Entities, pairs: &[Pair]) -> SlotSet {
     let is_kinematic = |slot: &u16| entities.get(*slot).is_some_and(Entity::is_kinematic);
-    let touched = touching(pairs).flat_map(|pair| [Some(pair.key.body), pair.key.other.entity()]);
+    let touched = meeting(pairs).flat_map(|pair| [Some(pair.key.body), pair.key.other.entity()]);
     touched.flatten().filter(is_kinematic).collect()
 }
 

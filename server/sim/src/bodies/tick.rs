@@ -32,9 +32,11 @@ pub(crate) fn step(
     pairs: &mut Vec<Pair>,
     context: &mut StepContext,
 ) -> (Vec<u16>, Vec<Strike>) {
+    // Before the phases: under overload some islands get fewer sub-steps, or none in every other tick.
     overload::set_paces(entities, shapes, pairs, context);
     let is_small = context.counters.bodies_cost < MIN_GATHERED;
     let threads = if is_small { Threads::default() } else { context.threads };
+    // A kinematic body that was held in the last tick moves more slowly than its game has set.
     let velocities = driven::begin_tick(entities, pairs);
     let moved = threads.gathered(|| phases((map, currents), shapes, entities, pairs, context));
     driven::end_tick(entities, velocities);
@@ -66,20 +68,24 @@ fn phases(
     if context.counters.bodies_cost == 0 && pairs.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    // 2. Wake: a moving body wakes what it touches, and what it has left.
+    // 2. Wake: a moving body wakes what it touches or will touch in this tick. A fast one wakes the
+    // whole island. A body that has left a sleeping one wakes its island. All that wakes moves in this tick.
     sleep::wake_for_tick(map, shapes, entities, pairs, &before, context);
     // 3. Buoyancy: how liquids lift, brake and carry what is in them. Islands: who touches whom, who is
-    // supported, and whom a kinematic body drives.
+    // supported, and whom a kinematic body drives. Retries and sleep use these islands. The solver
+    // groups its own, in which missiles that bounce take impulses as well.
     buoyancy::set((map, currents), shapes, entities, context.seconds);
     let mut islands = Islands::new(entities, pairs);
-    // 4. Sub-steps, and 5. projection: velocities, impulses, and where each body is to go.
+    // 4. Sub-steps, and 5. projection: velocities, impulses, and where each body is to go. All bodies
+    // of an island get one pace.
     let proposals = solver::solve(entities, shapes, pairs, context);
     // 6. Guard: all bodies move together, each as far as its motion is proven free.
     let mut rounds = Rounds::new(map, shapes, entities, pairs, &islands, context);
     let stopped = rounds.advance(&proposals);
     // 7. Retries: stopped bodies spend what is left of their tick.
     let Outcome { overlapping, struck, strikes } = rounds.retry(stopped);
-    // 8. Sleep: what was struck wakes, and what has rested falls asleep.
+    // 8. Sleep: what the guard stopped a body at, without a contact that the search foresaw, wakes too
+    // late to move in this tick. What has rested falls asleep.
     if !struck.is_empty() {
         sleep::wake_all(entities, &struck);
         islands = Islands::new(entities, pairs);

@@ -5,7 +5,7 @@ use glam::DVec3;
 
 use super::World;
 use crate::bodies::blocker::Blocker;
-use crate::bodies::contact::touching;
+use crate::bodies::contact::meeting;
 use crate::state::EntityId;
 
 /// A point at which an awake prop touches something, or is about to touch it.
@@ -93,7 +93,7 @@ impl World {
             Some(own) if other.entity() == Some(own) => Some((-1.0, Blocker::Entity(body))),
             _ => None,
         };
-        let foreseen = touching(&self.pairs).flat_map(move |pair| {
+        let foreseen = meeting(&self.pairs).flat_map(move |pair| {
             let sides = other(pair.key.body, pair.key.other);
             let sides = sides.zip(self.entities.get(pair.key.body));
             sides.into_iter().flat_map(move |((sign, other), body)| {
@@ -121,9 +121,11 @@ impl World {
         foreseen.chain(strikes)
     }
 
-    /// Forgets the stops of a body that is removed, because another may get its slot.
-    pub(super) fn forget_strikes(&mut self, slot: u16) {
-        self.strikes.retain(|strike| strike.body != slot && strike.other.entity() != Some(slot));
+    /// Forgets all contacts of an entity that has left its place, because another may get its slot.
+    pub(super) fn forget_contacts(&mut self, slot: u16) {
+        let is_of = |body: u16, other: Blocker| body == slot || other.entity() == Some(slot);
+        self.pairs.retain(|pair| !is_of(pair.key.body, pair.key.other));
+        self.strikes.retain(|strike| !is_of(strike.body, strike.other));
     }
 
     /// The entity of a blocker; `Some(None)` for a solid of the map. `None` if the entity has left.

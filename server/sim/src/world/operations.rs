@@ -103,7 +103,7 @@ impl World {
         body.ok_or(PlaceError::NoSuchEntity)?;
         self.detach_all_from(id);
         sleep::remove(&mut self.entities, id);
-        self.forget_strikes(id.slot);
+        self.forget_contacts(id.slot);
         Ok(())
     }
 

@@ -269,10 +269,7 @@ impl World {
         let left = self.entities.find(id).and_then(Entity::placement).copied();
         if let Some(left) = left {
             self.entities.withdraw(id.slot);
-            self.pairs.retain(|pair| {
-                pair.key.body != id.slot && pair.key.other.entity() != Some(id.slot)
-            });
-            self.forget_strikes(id.slot);
+            self.forget_contacts(id.slot);
             self.announce(id.slot, Some(left.pose().position));
             sleep::wake_around(&mut self.entities, left.bounds());
         }

@@ -92,12 +92,12 @@ pub(crate) struct Pair {
     pub(crate) points: Points,
 }
 
-/// The pairs that touch, or will touch in this tick.
-pub(crate) fn touching(pairs: &[Pair]) -> impl Iterator<Item = &Pair> {
+/// The pairs that meet: their parts touch, or will touch in this tick.
+pub(crate) fn meeting(pairs: &[Pair]) -> impl Iterator<Item = &Pair> {
     pairs.iter().filter(|pair| !pair.points.is_empty())
 }
 
-/// The slots of the two bodies of each touching pair, except for pairs with the world.
-pub(crate) fn touching_bodies(pairs: &[Pair]) -> impl Iterator<Item = (u16, u16)> {
-    touching(pairs).filter_map(|pair| Some((pair.key.body, pair.key.other.entity()?)))
+/// The slots of the two bodies of each pair that meets, except for pairs with the world.
+pub(crate) fn meeting_bodies(pairs: &[Pair]) -> impl Iterator<Item = (u16, u16)> {
+    meeting(pairs).filter_map(|pair| Some((pair.key.body, pair.key.other.entity()?)))
 }

@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 use glam::{DVec2, DVec3};
 
 use super::{STILL_SECONDS, STILL_SPEED, TOUCH, surface_speed, ticks, touches};
-use crate::bodies::contact::{Pair, touching, touching_bodies};
+use crate::bodies::contact::{Pair, meeting, meeting_bodies};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::islands::{Driven, roots};
 use crate::bodies::mobility::Mobility;
@@ -198,7 +198,7 @@ fn jitters(entity: &Entity, shapes: &Shapes, rest_share: f64) -> bool {
 
 /// The bodies that touch another.
 fn in_heap(pairs: &[Pair]) -> SlotSet {
-    touching_bodies(pairs).flat_map(|(body, other)| [body, other]).collect()
+    meeting_bodies(pairs).flat_map(|(body, other)| [body, other]).collect()
 }
 
 /// The bodies outside of heaps that touch the world, but do not lie on it: their weight does not
@@ -302,7 +302,7 @@ fn carried(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> SlotSet {
 
 /// Keeps resting bodies awake if they touch a moving one, or if a kinematic body drives them.
 fn keep_awake(states: &mut [State], entities: &Entities, pairs: &[Pair], driven: &Driven) {
-    for pair in touching(pairs) {
+    for pair in meeting(pairs) {
         let (body, Some(other)) = (pair.key.body, pair.key.other.entity()) else { continue };
         let [a, b] = [body, other].map(usize::from);
         // A body that leans on a player on foot stays awake, because the player may walk away

@@ -3,7 +3,7 @@
 use super::settle::heap_jitter;
 use super::{WAKING_SPEED, WakingIslands, surface_speed};
 use crate::bodies::blocker::Blocker;
-use crate::bodies::contact::{Pair, PairIndex, search_woken, touching_bodies};
+use crate::bodies::contact::{Pair, PairIndex, meeting_bodies, search_woken};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::islands::Driven;
 use crate::bodies::mobility::Mobility;
@@ -60,8 +60,7 @@ fn wake_touched(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], second
     };
     let wakes_all =
         |entity: &Entity| surface_speed(entity, shapes) > WAKE_ISLAND_SPEED || drives(entity);
-    let resting =
-        touching_bodies(pairs).filter(|&(_, other)| entities.mobility(other).is_at_rest());
+    let resting = meeting_bodies(pairs).filter(|&(_, other)| entities.mobility(other).is_at_rest());
     let touched = resting.filter_map(|(body, other)| {
         let entity = entities.get(body).filter(|entity| moves(entity))?;
         Some((wakes_all(entity), other))
@@ -83,7 +82,7 @@ fn wake_touched(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], second
 /// awake body may have carried them, and may have moved away too slowly to wake them. Returns the
 /// bodies that have woken.
 pub(crate) fn wake_parted(entities: &mut Entities, before: &[Pair], pairs: &PairIndex) -> SlotSet {
-    let parted: Vec<u16> = touching_bodies(before)
+    let parted: Vec<u16> = meeting_bodies(before)
         .filter(|&(_, other)| entities.mobility(other) == Mobility::Asleep)
         .filter(|&(body, _)| entities.mobility(body).is_guarded())
         .filter(|&(body, other)| {

@@ -188,6 +188,33 @@ fn a_body_on_a_removed_body_falls() {
     }
 }
 
+/// Symptom: a new body had contacts with what the removed body in its slot had touched, and took
+/// their impulses over. Contacts name bodies by slot alone, so they are forgotten with the body.
+#[test]
+fn a_body_in_the_slot_of_a_removed_one_has_none_of_its_contacts() {
+    let others = |world: &World, id| -> Vec<_> {
+        world.contacts_of(id).map(|contact| contact.other).collect()
+    };
+    // Either body may be listed as the first of their pair.
+    for gone_is_below in [true, false] {
+        let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");
+        let model = world.shipped_model("crate");
+        let [below, above] = [16.2, 48.4].map(|z| {
+            let at = DVec3::new(200.0, 0.0, z);
+            world.spawn_body(model, at, DQuat::IDENTITY).expect("there is room")
+        });
+        world.run(0.05, &[]);
+        let (gone, stays) = if gone_is_below { (below, above) } else { (above, below) };
+        assert!(others(&world, stays).contains(&Some(gone)), "they do not touch");
+        world.remove(gone).expect("the entity exists");
+        let at = DVec3::new(-200.0, 0.0, 100.0);
+        let new = world.spawn_body(model, at, DQuat::IDENTITY).expect("there is room");
+        assert_eq!(new.slot, gone.slot);
+        assert_eq!(others(&world, new), []);
+        assert!(!others(&world, stays).contains(&Some(new)));
+    }
+}
+
 /// Agents take no place for players, and the match keeps these places free. Another agent than the
 /// last that fits is refused. A saved match has the same agents.
 #[test]
