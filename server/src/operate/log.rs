@@ -6,6 +6,9 @@
 //! written are counted ([`lost`], and the metric `game_log_lines_lost_total`). One line reports
 //! them as soon as lines can be written again. Lines of a place in the code that logs too often are
 //! held back ([`limit`]), so that a peer cannot fill the disk.
+//!
+//! `tracing-appender` has such a thread, but bounds its queue in lines instead of bytes, and says
+//! nothing of lines that it cannot write.
 
 mod limit;
 mod line;

@@ -1,4 +1,7 @@
 //! Notifications to systemd: ready, watchdog, status, reloading and stopping.
+//!
+//! The socket is kept open and never blocks. The usual crates for `sd_notify` open one for each
+//! report, and wait while the service manager is busy.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
