@@ -145,9 +145,10 @@ pub struct HeapOptions {
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_THREADS)))]
     pub sim_threads: u16,
 
-    /// Limit of the cost of a tick's bodies: the number of awake bodies and of touching pairs.
-    /// Above it, islands are simulated more cheaply. Without this option, or with 0, there is no
-    /// limit. The server's `--sim-budget` is for a second, not for a tick
+    /// Limit of the cost of a tick's bodies: the number of awake bodies and of touching pairs,
+    /// and more where bodies carry far more than their own mass. Above it, islands are simulated
+    /// more cheaply. Without this option, or with 0, there is no limit. The server's `--sim-budget`
+    /// is for a second, not for a tick
     #[arg(long, value_name = "COST")]
     pub budget: Option<u32>,
 

@@ -43,8 +43,8 @@ const MIN_PROGRESS: f64 = 24.0;
 const RANGE: f64 = 700.0;
 
 /// Drives a hovertank: flies from position to position and shoots at players on the way. Now and
-/// then it presses the third action and lands. In the example game `repair_pads` this drops a box,
-/// which becomes the pad in which the tank lands. In the arena it throws a grenade.
+/// then it presses the third action, and lands if there is a pad. In the example game `repair_pads`
+/// the action drops a box, which becomes the pad. In the arena it throws a grenade.
 #[derive(Clone, Debug)]
 pub struct Drive {
     random: Random,
@@ -63,7 +63,7 @@ enum Plan {
     Fly(DVec3),
     /// Waits where the tank has dropped a box until the box becomes a pad.
     Await(DVec3),
-    /// Lands in the nearest pad, or at a position if there is none.
+    /// Lands in the nearest pad; at this position if the pad is gone meanwhile.
     Land(DVec3),
 }
 

@@ -19,7 +19,7 @@ impl Map {
     /// Clients that have the map make the same models by [`Map::model_named`].
     ///
     /// ```
-    /// # let map = obsp::Map::load(std::path::Path::new("arena.obsp")).expect("a shipped model");
+    /// # let map = obsp::Map::load(std::path::Path::new("arena.obsp")).expect("the map ships");
     /// let entity = map.entities().iter().find(|entity| !entity.solids().is_empty());
     /// let model = map.model_of(entity.expect("the map has a jump pad"))?;
     /// assert!(model.is_kinematic());

@@ -27,8 +27,11 @@ const GROUND: f64 = 0.5;
 /// Heights above the ground, in units, at which a place for the pad is tried. A slope is higher
 /// under the pad's rim than under its middle.
 const LIFTS: [f64; 4] = [1.0, 8.0, 20.0, 40.0];
-/// Seconds until a box that found no room for a pad tries again.
+/// Seconds until a box that found no room for a pad tries again. After each attempt it waits twice as
+/// long, because an attempt wakes the bodies beside it.
 const PATIENCE: f64 = 0.5;
+/// Maximum number of ticks until a box tries again.
+const MAX_WAIT: u32 = 10_000;
 /// A tank is in the hollow if its centre is nearer to the pad's than this, in units, along the
 /// ground and upward, and it rests if it is slower than this, in units per second.
 const HOLLOW: [f64; 2] = [24.0, 18.0];
@@ -68,8 +71,10 @@ struct Cargo {
     is_pad: bool,
     /// Height of the ground that the box touches.
     ground: Option<f64>,
-    /// Ticks until the box looks for room again.
+    /// Ticks until the box looks for room again, and for which it waits after the next attempt; zero
+    /// before the first.
     wait: u32,
+    patience: u32,
 }
 
 impl State {
@@ -220,7 +225,7 @@ impl Driver {
         }
         self.reload = world.ticks_in(RELOAD);
         if let Some(body) = spawn_box(world, tank) {
-            let cargo = Cargo { body, is_pad: false, ground: None, wait: 0 };
+            let cargo = Cargo { body, is_pad: false, ground: None, wait: 0, patience: 0 };
             self.cargo.replace(cargo).into_iter().for_each(|before| before.clear_away(world));
         }
     }
@@ -256,7 +261,10 @@ impl Cargo {
         let (Some(ground), 0) = (self.ground, self.wait) else { return false };
         match spawn_pad(world, &body, ground) {
             Some(pad) => (self.body, self.is_pad) = (pad, true),
-            None => self.wait = world.ticks_in(PATIENCE),
+            None => {
+                self.patience = (2 * self.patience).max(world.ticks_in(PATIENCE)).min(MAX_WAIT);
+                self.wait = self.patience;
+            }
         }
         self.is_pad
     }

@@ -13,7 +13,7 @@ pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 
 /// The version of the format, and the only one that is read. Every change that an older reader would
 /// misread raises it.
-pub(crate) const VERSION: u16 = 11;
+pub(crate) const VERSION: u16 = 12;
 
 /// Maximum length of a frame's body, in bytes.
 pub(crate) const MAX_BODY: usize = 1 << 24;

@@ -134,9 +134,10 @@ pub struct Options {
     pub sim_threads: u16,
 
     /// Limit of the cost of moving bodies in a second; each tick has its share of it. The cost of a
-    /// tick is the number of awake bodies and of touching pairs. If a tick costs more than its
-    /// share, bodies far from all players are simulated more coarsely; players never are. The cost
-    /// is counted, not timed, so every machine does the same. 0 for no limit
+    /// tick is the number of awake bodies and of touching pairs, and more where bodies carry far
+    /// more than their own mass. If a tick costs more than its share, bodies far from all players
+    /// are simulated more coarsely; players never are. The cost is counted, not timed, so every
+    /// machine does the same. 0 for no limit
     #[arg(long, value_name = "COST", env = "ARENA_SIM_BUDGET",
           default_value_t = World::DEFAULT_BUDGET_PER_SECOND)]
     pub sim_budget: u32,

@@ -259,7 +259,7 @@ impl Plot {
             FlightPhase::Climb => {
                 let command = out.fly(tank, start + DVec3::Z * (DROP_HEIGHT + 40.0), true);
                 if tank.position.z > start.z + DROP_HEIGHT {
-                    (Pilot::drop_cargo(command), Some(FlightPhase::Drop))
+                    (Pilot::drop_box(command), Some(FlightPhase::Drop))
                 } else {
                     (command, None)
                 }

@@ -52,8 +52,8 @@ impl Pilot {
         self.command(missing * EAGERNESS, Buttons::CROUCH)
     }
 
-    /// Adds the drop of the cargo to a command.
-    pub(super) fn drop_cargo(command: Command) -> Command {
+    /// Adds the action that drops a box to a command.
+    pub(super) fn drop_box(command: Command) -> Command {
         Command { buttons: command.buttons | Buttons::TERTIARY, ..command }
     }
 

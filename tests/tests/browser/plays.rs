@@ -34,11 +34,10 @@ fn position(browser: &mut Chromium) -> [f64; 3] {
     [0, 1, 2].map(|axis| position[axis].as_f64().unwrap())
 }
 
-/// Waits until the player has come to rest, and returns its height. A player whose page stands still
-/// for some pictures seems to rest in the air, so ticks are counted as well.
+/// Waits until the player's height stays the same, and returns it.
 pub(crate) const AT_REST: &str = "(async () => {
-    const [height, tick] =
-        [() => arena.play.player.own.position[2], () => arena.play.player.engine.sentTick];
+    const height = () => arena.play.player.own.position[2];
+    const tick = () => arena.play.player.engine.sentTick;
     let [before, still, since] = [height(), 0, tick()];
     while (still < 10 || tick() - since < 20) {
         await new Promise((next) => requestAnimationFrame(next));
@@ -48,6 +47,12 @@ pub(crate) const AT_REST: &str = "(async () => {
     }
     return height();
 })()";
+
+/// Waits until the player stands, and returns the distance from the middle of the map. A player
+/// whose page stands still for some pictures seems to stand, so [`AT_REST`] counts ticks as well.
+fn standing() -> String {
+    AT_REST.replace("own.position[2]", "own.position.reduce((sum, x) => Math.hypot(sum, x))")
+}
 
 /// Notes the titles of the card in the middle, the health that it shows, and the arcs that point towards
 /// the origins of hits.
@@ -173,7 +178,7 @@ fn walk(browser: &mut Chromium, yaw: f64, until: &str) {
         ));
         browser.hold("KeyW", false);
         assert_eq!(arrived, true, "the player does not reach a place where {until}");
-        browser.evaluate(AT_REST);
+        browser.evaluate(&standing());
         let [x, y, _] = position(browser);
         if browser.evaluate(&format!("(([x, y]) => {until})([{x}, {y}])")) == true {
             return;

@@ -1,8 +1,8 @@
 //! Islands: the awake bodies that touch each other, directly or through others, by the pairs of a
 //! search. They say which bodies are supported, and which a kinematic body pushes or carries.
 //!
-//! Bodies touch here if they have contact points: they touch, or will within the tick. So a body that
-//! is about to land counts as supported.
+//! Two bodies touch here if they have contact points, which the search also finds where they will
+//! touch within the tick. So a body that is about to land counts as supported.
 //!
 //! A body is supported if its island touches something that does not yield: the world, a kinematic
 //! body, a player on foot or a sleeping body. All other bodies are in flight, even if they touch

@@ -2,10 +2,14 @@
 //! moved for a while. A sleeping prop costs nothing until a moving body touches it or takes its
 //! support away.
 //!
-//! Props that touch each other and fall asleep in the same tick are an island. A fast body wakes a
-//! whole island, a slow one only the prop that it touches. Two sleeping islands never merge: they
-//! become one when both have woken and fall asleep in the same tick. A moving kinematic body wakes
-//! what it touches, however slow it is, and keeps awake what it pushes or carries.
+//! Props that touch each other and fall asleep in the same tick are an island. A fast body or a moving
+//! kinematic one wakes a whole island, a slow body only the prop that it touches. Two sleeping
+//! islands become one when both have woken and fall asleep in the same tick. A kinematic body also
+//! keeps awake what it pushes or carries.
+//!
+//! The number of an island is its lowest slot. A prop that was woken alone may fall asleep elsewhere
+//! under the number that the rest of its island still has. Then a hit wakes both, which costs a
+//! little and moves nothing.
 
 mod settle;
 mod wake;

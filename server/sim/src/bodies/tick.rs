@@ -36,7 +36,8 @@ pub(crate) fn step(
     overload::set_paces(entities, shapes, pairs, context);
     let is_small = context.counters.bodies_cost < MIN_GATHERED;
     let threads = if is_small { Threads::default() } else { context.threads };
-    // A kinematic body that was held in the last tick moves more slowly than its game has set.
+    // A kinematic body that bodies have held up moves more slowly than its game has set, until it is
+    // free.
     let velocities = driven::begin_tick(entities, pairs);
     let moved = threads.gathered(|| phases((map, currents), shapes, entities, pairs, context));
     driven::end_tick(entities, velocities);
@@ -84,8 +85,8 @@ fn phases(
     let stopped = rounds.advance(&proposals);
     // 7. Retries: stopped bodies spend what is left of their tick.
     let Outcome { overlapping, struck, strikes } = rounds.retry(stopped);
-    // 8. Sleep: what the guard stopped a body at, without a contact that the search foresaw, wakes too
-    // late to move in this tick. What has rested falls asleep.
+    // 8. Sleep: a sleeping body that another ran into, without a contact that the search foresaw, wakes
+    // now and moves in the next tick. What has rested falls asleep.
     if !struck.is_empty() {
         sleep::wake_all(entities, &struck);
         islands = Islands::new(entities, pairs);

@@ -121,7 +121,8 @@ impl World {
         foreseen.chain(strikes)
     }
 
-    /// Forgets all contacts of an entity that has left its place, because another may get its slot.
+    /// Forgets all contacts of an entity that is removed, because another may get its slot, or that
+    /// becomes a picture.
     pub(super) fn forget_contacts(&mut self, slot: u16) {
         let is_of = |body: u16, other: Blocker| body == slot || other.entity() == Some(slot);
         self.pairs.retain(|pair| !is_of(pair.key.body, pair.key.other));

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use glam::DVec3;
+use obsp::LiquidKind;
 use obsp_sim::{Buttons, Command, EntityId, EntityState, Kind, Random, State, World};
 
 use super::played::PlayedWatch;
@@ -105,7 +106,8 @@ impl Errands {
         command
     }
 
-    /// Chooses the nearest goal in sight.
+    /// Chooses the nearest goal in sight. What lies in lava or slime is no goal: the first player
+    /// would die there and drop more, and in the end all would crowd together.
     fn look_about(&mut self, world: &World, state: &State, watch: &PlayedWatch, own: &EntityState) {
         let is_goal = |entity: &&EntityState| {
             let is_picture = !entity.traits.is_solid() && entity.traits.visible;
@@ -122,7 +124,9 @@ impl Errands {
             .filter_map(|goal| {
                 let middle = world.bounds_of(goal.id).map_or(goal.position, |own| own.centre());
                 let far = middle.distance(own.position);
-                (far < FAR).then_some((far, goal.id, middle))
+                let burns = |kind| matches!(kind, LiquidKind::Lava | LiquidKind::Slime);
+                let is_safe = !world.map().liquid_at(middle).is_some_and(burns);
+                (far < FAR && is_safe).then_some((far, goal.id, middle))
             })
             .collect();
         near.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -194,5 +198,67 @@ impl Errands {
             waited => waited + 1,
         };
         self.waited > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use obsp::{CompileOptions, Source, Spaces};
+    use obsp_game::arena::Arena;
+    use obsp_game::{AnyGame, Match, RunningMatch};
+    use obsp_sim::{Config, PlayerKind};
+
+    use super::*;
+
+    /// The text of a brush: a box with one texture.
+    fn brush([[x, y, z], [to_x, to_y, to_z]]: [[i32; 3]; 2], texture: &str) -> String {
+        let sides = [
+            format!("( {to_x} 0 0 ) ( {to_x} 0 1 ) ( {to_x} 1 0 )"),
+            format!("( {x} 0 0 ) ( {x} 1 0 ) ( {x} 0 1 )"),
+            format!("( 0 {to_y} 0 ) ( 1 {to_y} 0 ) ( 0 {to_y} 1 )"),
+            format!("( 0 {y} 0 ) ( 0 {y} 1 ) ( 1 {y} 0 )"),
+            format!("( 0 0 {to_z} ) ( 0 1 {to_z} ) ( 1 0 {to_z} )"),
+            format!("( 0 0 {z} ) ( 1 0 {z} ) ( 0 1 {z} )"),
+        ];
+        let side = |side: String| format!("{side} {texture} 0 0 0 1 1\n");
+        format!("{{\n{}}}\n", sides.map(side).concat())
+    }
+
+    /// Whether a player finds an errand to an item at the bottom of a pool of this texture.
+    fn goes_into(texture: &str) -> bool {
+        let floor = brush([[-256, -256, -16], [256, 256, 0]], "stone");
+        let pool = brush([[32, -64, 0], [160, 64, 64]], texture);
+        let things = "{\n\"classname\" \"info_player_start\"\n\"origin\" \"-96 0 32\"\n}\n\
+                      {\n\"classname\" \"item_health\"\n\"origin\" \"96 0 16\"\n}\n";
+        let text = format!("{{\n\"classname\" \"worldspawn\"\n{floor}{pool}}}\n{things}");
+        let source = Source::from_text("pool", text);
+        let options = CompileOptions::default();
+        let map = obsp::compile(&source, &Spaces::default(), &options, &mut |_, _, _| {});
+        let map = Arc::new(map.unwrap().map);
+        let models = Arena.models(&map);
+        let config = Config { objects: 0, ..Config::default() };
+        let mut game = Match::new(Arena, map, config).unwrap();
+        let player = game.join_as(PlayerKind::Box).unwrap();
+        let watch = PlayedWatch::new(game.world(), &Arena, &models);
+        let mut errands = Errands::new(1, 0);
+        for _ in 0..20 * LOOKS {
+            game.step(&[]);
+            let state = game.world().state();
+            errands.next_command(game.world(), &state, &watch, (player, Command::default()));
+            if errands.errand.is_some() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Symptom: half of the players of a soak stood on each other in a corner of a lava pool, stuck.
+    /// Each that died there dropped a pack, and all went to the packs.
+    #[test]
+    fn players_go_for_items_in_water_but_not_in_lava_or_slime() {
+        let goes = ["*water1", "*slime1", "*lava1"].map(goes_into);
+        assert_eq!(goes, [true, false, false]);
     }
 }

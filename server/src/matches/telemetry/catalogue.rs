@@ -52,7 +52,7 @@ catalogue! {
     AWAKE = gauge "game_props_awake", "Props that are awake.";
     AWAKE_BECAUSE = gauge "game_props_awake_because", "Props that are awake, by the reason why they are awake.";
     BODIES_COST = gauge "game_bodies_cost",
-        "Estimated cost of the last tick's bodies: awake bodies, and pairs that touch.";
+        "Estimated cost of the last tick's bodies: awake bodies, pairs that touch, and sub-steps that loads add.";
     DEGRADED_ISLANDS = gauge "game_degraded_islands",
         "Islands of bodies that the last tick simulated more cheaply, because of overload.";
     HALF_RATE_BODIES = gauge "game_half_rate_bodies",

@@ -26,8 +26,8 @@ const JITTER_SHARE: f64 = 0.125;
 const JITTER_TICKS: u16 = 6;
 
 /// A tick in which a body jitters and lies on its points counts as this many in which it balances.
-/// In a heap jitter counts as being still. So a body that has balanced for four times as long, and
-/// then touches another body, rests at once.
+/// In a heap jitter counts as being still. So a body that has balanced for four times
+/// [`STILL_SECONDS`], and then touches another body, rests at once.
 pub(crate) const JITTER_WEIGHT: u16 = 4;
 
 /// A body that touches no other body and is faster than this, in units per second, rocks: it would

@@ -1,5 +1,7 @@
 //! A client's prediction of the props that its player shoves.
 
+use std::collections::BTreeMap;
+
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
@@ -283,6 +285,19 @@ impl PredictedBodies {
         let ids: Vec<EntityId> = gone.iter().filter_map(|(.., slot)| id_of(*slot)).collect();
         ids.into_iter().for_each(|id| drop(entities.remove(id)));
         !gone.is_empty()
+    }
+
+    /// The bodies by the slots of the prediction.
+    pub(super) fn by_slot(&self) -> BTreeMap<u16, EntityId> {
+        self.members.iter().map(|(id, _, slot)| (*slot, *id)).collect()
+    }
+
+    /// Forgets the contacts in the slots that have another body than `before`. The new body would
+    /// begin with the impulses of the old one.
+    pub(super) fn forget_contacts_of_others(&mut self, before: &BTreeMap<u16, EntityId>) {
+        let now = self.by_slot();
+        let stays = |slot: u16| before.get(&slot) == now.get(&slot);
+        self.pairs.retain(|pair| stays(pair.key.body) && pair.key.other.entity().is_none_or(stays));
     }
 
     /// Whether the body is among the predicted ones in exactly this state. A player on foot matches

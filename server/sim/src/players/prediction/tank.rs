@@ -65,9 +65,11 @@ impl DrivenTank {
         let is_same = |id| same.iter().any(|(_, body)| body.state.id == id);
         // All bodies that change are taken out before any is put back. Otherwise they would be in
         // each other's way.
+        let before = self.predicted.by_slot();
         let mut changed = self.predicted.keep(is_same) | !other.is_empty();
         changed |= self.state() != Some(*tank) && self.put(predictor, tank);
         self.predicted.add_all(predictor, other);
+        self.predicted.forget_contacts_of_others(&before);
         changed
     }
 

@@ -70,7 +70,8 @@ impl World {
     }
 }
 
-/// A busy match beside one that never leaves out an entity. Both are saved and loaded now and then.
+/// A busy match beside one that never leaves out an entity. The busy one is saved and loaded now and
+/// then.
 #[test]
 fn a_tick_that_leaves_out_what_rests_ends_like_one_that_leaves_out_nothing() {
     let slab = Model::cuboid("slab", DVec3::new(32.0, 32.0, 8.0)).expect("a model");
