@@ -26,7 +26,8 @@ use crate::counters::Counters;
 const COST_OF_FEWER_SUB_STEPS: f64 = 0.9;
 
 /// Each sub-step that a load adds makes an island dearer by this share of its cost.
-/// [`COST_OF_FEWER_SUB_STEPS`] saves two sub-steps of ten, so one costs half of the share that it saves.
+/// [`COST_OF_FEWER_SUB_STEPS`] saves two sub-steps of ten, so one costs half of the share that it
+/// saves.
 const COST_OF_SUB_STEP: f64 = 0.5 * (1.0 - COST_OF_FEWER_SUB_STEPS);
 
 /// The share of its cost that an island keeps at half rate, on average.

@@ -253,7 +253,8 @@ fn points(entity: &Entity, pose: &Pose, pair: &Pair) -> impl Iterator<Item = (DV
 }
 
 /// Keeps the points that carry a body, each with its gap: the nearest one, then each that is level
-/// with all points kept before. A body that rocks on a narrow face touches the ground with the whole face, but stands on one of its edges.
+/// with all points kept before. A body that rocks on a narrow face touches the ground with the whole
+/// face, but stands on one of its edges.
 fn keep_carrying(points: &mut Vec<(DVec2, f64)>) {
     points.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut kept = 0;
