@@ -1,4 +1,4 @@
-//! All bodies of a match, by slot, which of them are near each other, and which are active.
+//! All bodies of a match by slot, and which of them are near each other or active.
 //!
 //! An entity is *active* if a tick may change it. A tick visits the active entities alone, so a
 //! body that sleeps costs nothing. Every mutable access makes an entity active, and
@@ -41,7 +41,8 @@ pub(crate) struct Entities {
     others: usize,
     /// The agents: the players who take no place. In ascending order of id.
     agents: Vec<EntityId>,
-    /// The entities that a tick may change: all that are not [`Entity::is_idle`], and some that are.
+    /// The entities that a tick may change: all that are not idle ([`Entity::is_idle`]), and some
+    /// idle ones.
     active: SlotSet,
     /// The kinematic bodies.
     kinematic: SlotSet,
@@ -136,7 +137,7 @@ impl Entities {
         self.insert_at_lowest(role, shape, takes_place)
     }
 
-    /// Adds an agent in the same way.
+    /// Adds an agent, in the same way as [`insert`](Self::insert).
     pub(crate) fn insert_agent(&mut self, body: PlayerBody, shape: ShapeId) -> Option<EntityId> {
         let id = self.insert_at_lowest(Role::Player(body), shape, false)?;
         let at = self.agents.partition_point(|agent| *agent < id);
@@ -262,8 +263,8 @@ impl Entities {
         self.get(slot).map_or(Mobility::Absent, Entity::mobility)
     }
 
-    /// The carriers of an entity, the nearest first. There are never more than one beyond the longest
-    /// chain.
+    /// The carriers of an entity, the nearest first: at most one more than
+    /// [`Attachment::MAX_CHAIN`].
     pub(crate) fn carriers(&self, id: EntityId) -> Vec<EntityId> {
         let carrier = |id: &EntityId| Some(self.find(*id)?.attachment()?.to);
         std::iter::successors(carrier(&id), carrier).take(Attachment::MAX_CHAIN + 1).collect()
@@ -286,7 +287,7 @@ impl Entities {
         let Some(entity) = self.get_mut(slot) else { return };
         if let Some(placement) = entity.placed.take() {
             entity.dynamics.keep(placement.pose().orientation);
-            // Should the body come back to the same pose, what it met there must be looked for again.
+            // If the body comes back to the same pose, a new search must find its contacts.
             entity.record.searched_as = None;
             self.neighbours.release(slot);
         }
@@ -297,8 +298,8 @@ impl Entities {
         !self.kinematic.is_empty()
     }
 
-    /// The active kinematic bodies, in ascending order of slot. All that move, or are about to, are
-    /// among them.
+    /// The active kinematic bodies, in ascending order of slot. They include all kinematic bodies
+    /// that move or are about to move.
     pub(crate) fn active_kinematic(&self) -> impl Iterator<Item = &Entity> {
         self.kinematic.common(&self.active).filter_map(|slot| self.get(slot))
     }
@@ -324,9 +325,16 @@ impl Entities {
     }
 
     /// Makes sure that [`neighbours`](Self::neighbours) knows all bodies that may come near the
-    /// entity in `slot` while it is in `bounds`. `way` is how far the entity goes in a tick, roughly.
+    /// entity in `slot` while it is in `bounds`. `way` is how far the entity goes in a tick,
+    /// roughly.
     pub(crate) fn hold(&mut self, slot: u16, bounds: &Aabb, way: DVec3) {
         self.neighbours.hold(slot, bounds, way);
+    }
+
+    /// Like [`hold`](Self::hold), and forgets neighbours from which the entity is now far away.
+    /// Calling this once a tick is enough.
+    pub(crate) fn hold_closely(&mut self, slot: u16, bounds: &Aabb, way: DVec3) {
+        self.neighbours.hold_closely(slot, bounds, way);
     }
 
     /// Whether [`neighbours`](Self::neighbours) knows these bodies already.
@@ -345,9 +353,8 @@ impl Entities {
         self.slots.len()
     }
 
-    /// Writes to `found`, ascending, the slots of all placed entities whose boxes overlap `bounds`.
-    /// Some slots of entities that are only near `bounds` are among them. Without the grid it finds
-    /// all placed entities.
+    /// Writes to `found`, ascending, the slots of all placed entities whose boxes overlap `bounds`,
+    /// and of some that are only near `bounds`. Without the grid, all placed entities are found.
     pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
         self.neighbours.near(bounds, found);
     }

@@ -13,8 +13,8 @@ use crate::context::StepContext;
 use crate::counters::Stage;
 use crate::threads::joined;
 
-// The search looks at the neighbours of a body. Two bodies within reach of each other are neighbours
-// if either keeps half of the speculative distance to the sides of its region.
+// The search looks at the neighbours of a body. Two bodies within reach of each other are
+// neighbours if each keeps half of the speculative distance to the sides of its region.
 const _: () = assert!(CLEARANCE >= 0.5 * SPECULATIVE_DISTANCE);
 
 /// The free distance of a body that does not move, in units. Two bodies that are not a pair are
@@ -113,8 +113,8 @@ impl<'a> Search<'a> {
 }
 
 impl<'a> Finder<'a, '_> {
-    /// Adds the pairs of a body with everything around it. `searcher_of` gives the body in a slot, if
-    /// it also searches for contacts.
+    /// Adds the pairs of a body with everything around it. `searcher_of` gives the body in a slot,
+    /// if that body also searches for contacts.
     fn meet_all<'s>(
         &mut self,
         own: &Searcher<'a>,
@@ -134,7 +134,8 @@ impl<'a> Finder<'a, '_> {
         for &other in neighbours.iter() {
             match searcher_of(other) {
                 None => self.meet_standing(own, other),
-                // If both bodies search for contacts, the pair is tested once, under the lower slot.
+                // If both bodies search for contacts, the pair is tested once, under the lower
+                // slot.
                 Some(other) if other.entity.id.slot > slot => self.meet_awake(own, other),
                 Some(_) => {}
             }
@@ -160,7 +161,7 @@ pub(crate) fn look_around(
             let around = bounds.inflated(SPECULATIVE_DISTANCE);
             entity.record.near_solids.look_around(map, &around);
         }
-        entities.hold(slot, &bounds, way);
+        entities.hold_closely(slot, &bounds, way);
     }
 }
 

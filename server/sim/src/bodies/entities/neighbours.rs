@@ -17,19 +17,20 @@ use crate::collision::grid::Grid;
 /// Minimum distance, in units, between the held bounds of a body and the sides of its region.
 pub(crate) const CLEARANCE: f64 = 0.25;
 
-/// Distance from the held bounds to the sides of a new region, in units. With more room a body stays
-/// in its region for longer, and has more neighbours.
+/// Distance from the held bounds to the sides of a new region, in units. With more room a body
+/// stays in its region for longer, and has more neighbours.
 const ROOM: f64 = 1.0;
 
 /// A new region reaches ahead of its body by the way of this many ticks.
 const TICKS_AHEAD: f64 = 3.0;
 
-/// A body whose way in so many ticks is longer than this, in units, gets no room ahead. It leaves its
-/// region in the next tick anyway, or was put elsewhere.
+/// A body whose way in so many ticks is longer than this, in units, gets no room ahead. It leaves
+/// its region in the next tick anyway, or was put elsewhere.
 const MAX_AHEAD: f64 = 64.0;
 
-/// A body that has become slower gets a smaller region if its region is longer than a new one by this,
-/// in units. Otherwise a heap that flew into a corner would keep everything around it as neighbours.
+/// A body that has become slower gets a smaller region if its region is longer than a new one by
+/// this, in units. Otherwise a heap that flew into a corner would keep everything around it as
+/// neighbours.
 const MAX_SURPLUS: f64 = 8.0;
 
 /// The regions and the neighbours of all bodies.
@@ -75,19 +76,31 @@ impl Neighbours {
     /// Gives the body in `slot` another region, unless its region holds `bounds`. `way` is how far
     /// the body goes in a tick, roughly.
     pub(super) fn hold(&mut self, slot: u16, bounds: &Aabb, way: DVec3) {
+        if !self.holds(slot, bounds) {
+            self.renew(slot, region(bounds, way));
+        }
+    }
+
+    /// Like [`hold`](Self::hold), but also replaces a region that has become far too long.
+    pub(super) fn hold_closely(&mut self, slot: u16, bounds: &Aabb, way: DVec3) {
+        let region = region(bounds, way);
+        let is_close = |around: &Around| {
+            let surplus = (around.region.max - around.region.min) - (region.max - region.min);
+            surplus.max_element() < MAX_SURPLUS
+        };
+        let body = self.bodies.get(usize::from(slot));
+        if !self.holds(slot, bounds) || !body.is_some_and(is_close) {
+            self.renew(slot, region);
+        }
+    }
+
+    /// Gives the body in `slot` this region, and finds its neighbours.
+    fn renew(&mut self, slot: u16, region: Aabb) {
         let index = usize::from(slot);
         if self.bodies.len() <= index {
             self.bodies.resize(index + 1, NOWHERE);
         }
         let before = self.bodies[index].region;
-        let ahead = way * TICKS_AHEAD;
-        let is_near = ahead.length_squared() < MAX_AHEAD * MAX_AHEAD;
-        let ahead = if is_near { ahead } else { DVec3::ZERO };
-        let region = bounds.inflated(ROOM).swept(ahead);
-        let surplus = (before.max - before.min) - (region.max - region.min);
-        if self.holds(slot, bounds) && surplus.max_element() < MAX_SURPLUS {
-            return;
-        }
         let [left, range] = [before, region].map(|region| self.grid.range(&region));
         if left != range {
             self.grid.remove(slot, left);
@@ -143,8 +156,8 @@ impl Neighbours {
         placed.map(|(_, slot)| slot)
     }
 
-    /// Writes to `found`, ascending, the slots of all bodies whose regions overlap `bounds`, or nearly
-    /// so.
+    /// Writes to `found`, ascending, the slots of all bodies whose regions overlap `bounds`, or
+    /// nearly so.
     pub(super) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
         if self.use_grid {
             return self.grid.near(bounds, found);
@@ -152,6 +165,13 @@ impl Neighbours {
         found.clear();
         found.extend(self.all());
     }
+}
+
+/// The region of a body that needs `bounds`, and goes `way` in a tick, roughly.
+fn region(bounds: &Aabb, way: DVec3) -> Aabb {
+    let ahead = way * TICKS_AHEAD;
+    let is_near = ahead.length_squared() < MAX_AHEAD * MAX_AHEAD;
+    bounds.inflated(ROOM).swept(if is_near { ahead } else { DVec3::ZERO })
 }
 
 #[cfg(test)]
@@ -229,6 +249,8 @@ mod tests {
             neighbours.release(0);
             neighbours.hold(0, &bounds, DVec3::X * (surplus / TICKS_AHEAD));
             neighbours.hold(0, &bounds, DVec3::ZERO);
+            assert!(neighbours.bodies[0].region != bounds.inflated(ROOM), "it holds the body");
+            neighbours.hold_closely(0, &bounds, DVec3::ZERO);
             let region = neighbours.bodies[0].region;
             assert_eq!(region == bounds.inflated(ROOM), is_replaced, "{surplus}: {region:?}");
         }

@@ -8,7 +8,6 @@
 //! The guard looks for such bodies among the neighbours of a body. So the guard calls [`hold`]
 //! before the motion.
 
-use glam::DVec3;
 use obsp::geometry::Aabb;
 
 use super::Space;
@@ -36,7 +35,7 @@ const MIN_BEYOND: usize = 16;
 // Two bodies whose speedboxes are within the margin of each other are neighbours.
 const _: () = assert!(CLEARANCE >= MARGIN);
 
-/// Makes sure that each body which these `proposals` move is a neighbour of all that it may meet.
+/// Makes each body that `proposals` move a neighbour of all bodies that it may meet.
 pub(crate) fn hold(shapes: &Shapes, entities: &mut Entities, proposals: &[Proposal]) {
     for &Proposal { slot, target, .. } in proposals {
         let Some(placement) = entities.get(slot).and_then(Entity::placement) else { continue };
@@ -44,7 +43,7 @@ pub(crate) fn hold(shapes: &Shapes, entities: &mut Entities, proposals: &[Propos
         let way = Motion::new(start, target).travel(shape.radius);
         if !entities.holds(slot, &placement.bounds().inflated(way)) {
             let speedbox = Body::moving(shape, start, target).speedbox();
-            entities.hold(slot, &speedbox, DVec3::ZERO);
+            entities.hold(slot, &speedbox, target.position - start.position);
         }
     }
 }
@@ -261,6 +260,8 @@ mod tests {
     use std::sync::Arc;
 
     use obsp::model::shipped;
+
+    use glam::DVec3;
 
     use super::*;
     use crate::bodies::guard::{Advance, Seeker};
