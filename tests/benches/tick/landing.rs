@@ -1,7 +1,7 @@
-//! Mass landings, the case that Blow's paper says its system could not handle. As many hovertanks
+//! Mass landings, which Blow expected to slow his system down. As many hovertanks
 //! as pads fly past each other, land at once, rest for a second and leave. Our engine plays it
 //! twice, with the hard case of the cascade on and off. In `rapier3d`, tanks and
-//! pads are compounds of the same convex parts. Each engine has pilots of its own, who steer by
+//! pads are compounds of the same convex parts. Each engine has pilots of its own, that steer by
 //! its states alone.
 
 use std::time::Duration;
@@ -76,7 +76,7 @@ impl<E: Engine> Flight<E> {
         }
         let entities = self.engine.state().entities;
         self.awake += entities.iter().filter(|entity| !entity.asleep).count();
-        self.overlaps += self.measured.judge(&self.engine, &mut self.audit);
+        self.overlaps += self.measured.judge(&mut self.engine, &mut self.audit);
         true
     }
 

@@ -1,21 +1,22 @@
-//! The cost of a tick of the moving world, beside `rapier3d`.
+//! The cost of a tick of the moving world, beside `rapier3d`, and for heaps beside Box3D.
 //!
 //! `cargo bench -p benches --bench tick`
 //!
-//! Both engines get the same solids, the same props, and the same players with the same commands.
+//! All engines get the same solids, the same props, and the same players with the same commands.
 //! The props start in the poses in which our engine lets them settle. Players are box agents in our
 //! engine, and a kinematic character controller in rapier. Nobody shoots, because rapier has no
-//! weapons. The engines take turns, tick by tick, so that other load on the machine affects both
-//! alike: compare the ratios. The same exact audit judges how deep bodies overlap in either.
+//! weapons. The engines take turns, tick by tick, so that other load on the machine affects all
+//! alike: compare the ratios. The same exact audit judges how deep bodies overlap in each.
 //!
 //! The halls grow with their number of objects, and all have the same number of players. So the
 //! cost of a tick may grow no faster than the number of objects. Heaps, and landings of many
 //! hovertanks, show the cost of bodies that are awake and touch. A hall full of doors, lifts and gates
-//! shows what becomes of what is in the way of something that no contact stops.
+//! shows what happens to bodies and players in the way of a mover, which no contact stops.
 
 #[path = "../world/machine.rs"]
 mod machine;
 
+mod box3d;
 mod heap;
 mod hovertank;
 mod landing;
@@ -127,12 +128,12 @@ fn grow(halls: &[Cost]) {
     }
 }
 
-/// One of the two engines, playing a scene.
+/// One of the engines, which plays a scene.
 trait Engine {
-    /// Advances by one tick, one command for each player.
-    fn step(&mut self, commands: &[Command]);
+    /// Advances by one tick, one command for each player. Returns how long the engine took.
+    fn step(&mut self, commands: &[Command]) -> Duration;
     /// The state of all entities.
-    fn state(&self) -> State;
+    fn state(&mut self) -> State;
     /// Bodies awake after the last tick.
     fn awake(&self) -> u64;
 }
@@ -146,13 +147,11 @@ struct Measured {
 
 impl Measured {
     fn step(&mut self, engine: &mut impl Engine, commands: &[Command]) {
-        let begin = Instant::now();
-        engine.step(commands);
-        self.ticks.push(begin.elapsed());
+        self.ticks.push(engine.step(commands));
     }
 
     /// Looks for overlaps and returns how many there are.
-    fn judge(&mut self, engine: &impl Engine, audit: &mut Audit) -> usize {
+    fn judge(&mut self, engine: &mut impl Engine, audit: &mut Audit) -> usize {
         let found = audit.check(&engine.state());
         self.deepest = found.iter().filter_map(Fault::depth).fold(self.deepest, f64::max);
         found.len()
@@ -188,8 +187,8 @@ fn race(scene: &Scene, ticks: u32) -> Cost {
         others.step(&mut peer, &commands);
         deepest_contact = deepest_contact.max(peer.deepest_contact());
         if tick % AUDIT_EVERY == 0 {
-            own.judge(&ours, &mut audit);
-            others.judge(&peer, &mut peers_audit);
+            own.judge(&mut ours, &mut audit);
+            others.judge(&mut peer, &mut peers_audit);
         }
     }
     let [a, b] = [own.summary(), others.summary()];

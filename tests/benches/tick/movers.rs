@@ -1,6 +1,6 @@
-//! A hall full of movers, in both engines. In ours they move under the guard. In rapier they are
-//! kinematic bodies, which nothing stops: each goes where it goes in an empty hall, so both engines
-//! have the same movers, except where ours are held up.
+//! A hall full of movers, in both engines. In our engine, the guard may stop a mover. In rapier,
+//! movers are kinematic bodies, which nothing stops: each keeps to its course through an empty
+//! hall. So movers are in the same places in both engines, except where ours are held up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -104,7 +104,7 @@ struct Depths {
     with_map: f64,
     /// Ticks that players were inside a mover.
     inside: u64,
-    /// The players inside a mover. The audit does not judge a pair again of which neither moves.
+    /// Players inside movers. The audit does not judge a pair again while neither of the two moves.
     now: BTreeSet<(EntityId, EntityId)>,
     poses: BTreeMap<EntityId, (DVec3, DQuat)>,
 }

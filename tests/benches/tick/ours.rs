@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use obsp_sim::{Command, EntityId, Stages, State, World};
 
 use super::{Engine, Scene};
@@ -31,13 +33,15 @@ impl Ours {
 }
 
 impl Engine for Ours {
-    fn step(&mut self, commands: &[Command]) {
+    fn step(&mut self, commands: &[Command]) -> Duration {
         let commands: Vec<(EntityId, Command)> =
             self.players.iter().copied().zip(commands.iter().copied()).collect();
+        let begin = Instant::now();
         self.world.step(&commands);
+        begin.elapsed()
     }
 
-    fn state(&self) -> State {
+    fn state(&mut self) -> State {
         self.world.state()
     }
 

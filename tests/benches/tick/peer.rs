@@ -1,6 +1,8 @@
 //! The same scene in `rapier3d`: parts of models as convex hulls, brushes as
 //! fixed hulls, players as kinematic boxes under its character controller.
 
+use std::time::{Duration, Instant};
+
 use glam::{DQuat, DVec3};
 use obsp::geometry::ConvexSolid;
 use obsp::model::{Model, shipped};
@@ -16,15 +18,15 @@ use super::{Engine, Scene};
 pub(super) const GRAVITY: f32 = 800.0;
 const RUN: f32 = 320.0;
 const JUMP: f32 = 270.0;
-const DENSITY: f32 = 0.002;
-const FRICTION: f32 = 0.6;
-const RESTITUTION: f32 = 0.2;
+pub(super) const DENSITY: f32 = 0.002;
+pub(super) const FRICTION: f32 = 0.6;
+pub(super) const RESTITUTION: f32 = 0.2;
 const PLAYER_MASS: f32 = 80.0;
 const STEP: f32 = 18.0;
 const PLAYER: Vector = Vector::new(16.0, 16.0, 28.0);
 
 /// A metre in units: the default tolerances of `rapier3d` are made for metres.
-const METRE: f32 = 40.0;
+pub(super) const METRE: f32 = 40.0;
 
 struct Player {
     body: RigidBodyHandle,
@@ -192,7 +194,8 @@ impl Peer {
 }
 
 impl Engine for Peer {
-    fn step(&mut self, commands: &[Command]) {
+    fn step(&mut self, commands: &[Command]) -> Duration {
+        let begin = Instant::now();
         for (tank, &command) in self.tanks.iter().zip(commands) {
             tank.steer(&mut self.world, command);
         }
@@ -200,9 +203,10 @@ impl Engine for Peer {
             self.move_player(index, command);
         }
         self.world.step();
+        begin.elapsed()
     }
 
-    fn state(&self) -> State {
+    fn state(&mut self) -> State {
         let entity = |(entity, body): &(EntityState, RigidBodyHandle)| {
             let body = &self.world.bodies[*body];
             let orientation = body.rotation().as_dquat().normalize();
