@@ -3,8 +3,8 @@
 //!
 //! A comment before each block of code says where the block goes: `file` makes the block the whole
 //! program, `impl` adds it to the `impl` of the game, and `end` appends it to the file. `replace
-//! WORDS` puts the block in the place of the item that begins with these words; `before WORDS` and
-//! `after WORDS` put it beside that item. `replace use` replaces all lines before the first derive.
+//! WORDS` replaces the item that begins with these words by the block; `before WORDS` and `after
+//! WORDS` put the block beside this item. `replace use` replaces all lines before the first derive.
 
 use std::path::Path;
 use std::{env, fs};
@@ -68,7 +68,7 @@ fn apply(program: &str, place: &str, block: &str) -> String {
         ("replace", words) => item(program, words),
         ("before", words) => (item(program, words).0, item(program, words).0),
         ("after", words) => (item(program, words).1, item(program, words).1),
-        _ => panic!("'{place}' is not a place"),
+        _ => panic!("a comment `guide: {place}` is unknown; see tests/build.rs"),
     };
     let gap = if place == "replace use" { "\n" } else { "" };
     format!("{}{block}{gap}{}", &program[..from], &program[to..])

@@ -1,4 +1,5 @@
-// A stand-in for the library from which Rust takes random numbers. Wine has it only since version 9.
+// A stand-in for the library from which Rust takes random numbers. Wine has this library only from
+// version 9 on.
 #include <windows.h>
 
 BOOLEAN NTAPI SystemFunction036(PVOID buffer, ULONG length);

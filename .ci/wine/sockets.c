@@ -1,7 +1,7 @@
-// A stand-in for ws2_32.dll, which forwards everything else to that library. Wine refuses two socket
-// options that Windows has, and quinn takes no socket without them. One asks for the ECN bits of
-// datagrams: it is accepted and ignored, because quinn also works without these bits. The other is
-// `IPV6_V6ONLY`, which quinn also reads of a socket of IPv4.
+// A stand-in for ws2_32.dll, which handles two socket options and forwards everything else to that
+// library. Wine refuses these options, which Windows has, and quinn accepts no socket without them.
+// One asks for the ECN bits of datagrams. The stand-in accepts and ignores it, because quinn also
+// works without these bits. The other is `IPV6_V6ONLY`, which quinn reads from IPv4 sockets, too.
 #include <winsock2.h>
 
 #include <ws2tcpip.h>

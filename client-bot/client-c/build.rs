@@ -1,7 +1,7 @@
-//! Names the ABI of the shared library on Linux, as `install` and cargo-c install it: programs
-//! that are linked with it ask for `libobsp_client.so.0.1`, and no other version is loaded in its
-//! place. While the major version is 0, each minor version may break the ABI, and is part of the
-//! name.
+//! Sets the soname of the shared library on Linux to the name under which `install` and cargo-c
+//! install it. Programs that are linked with the library load `libobsp_client.so.0.1` and no other
+//! version. While the major version is 0, each minor version may break the ABI, so the name
+//! contains the minor version.
 
 use std::env;
 

@@ -51,7 +51,7 @@ fn run(swarm: &Swarm) -> Result<Report> {
     swarm.check_descriptors()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let stop = async {
-        // If Ctrl-C cannot be awaited, it ends the program instead.
+        // If no handler can be installed, Ctrl-C ends the program at once.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

@@ -68,7 +68,8 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub join_key: Option<PathBuf>,
 
-    /// Join with the password, or the word of one player, in this file
+    /// Join with the password of the match, or with one player's word of the server's `--allow`
+    /// list, in this file
     #[arg(long, value_name = "FILE", conflicts_with = "join_key")]
     pub password: Option<PathBuf>,
 

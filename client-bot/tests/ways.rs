@@ -52,8 +52,8 @@ fn hall(brushes: &str, entities: &str) -> Arc<Map> {
     Arc::new(compiled.expect("the hall compiles").map)
 }
 
-/// A wall across the hall, with a door of the name `gate` that opens for ten seconds. A screen behind
-/// it hides the east, because bots see through doors.
+/// A wall across the hall, with a door of the name `gate` that opens for ten seconds. A screen
+/// behind it hides the east, because the bot knows no models and so sees through the door.
 fn gated(opener: &str) -> Arc<Map> {
     let wall = [
         ([0, -256, 0], [16, -32, 400]),
@@ -106,7 +106,8 @@ impl Play {
         Self { game, nav, goal, bot }
     }
 
-    /// The ticks until the bot is at a place that `is_there`; `None` if it is not in a minute.
+    /// The ticks until the bot is at a place for which `is_there` holds; `None` if that takes more
+    /// than a minute.
     fn time(&mut self, bot: &mut dyn Behavior, is_there: impl Fn(DVec3) -> bool) -> Option<u64> {
         let map = Arc::clone(self.game.world().map());
         (0..3600).find(|_| {

@@ -2,9 +2,9 @@
 //!
 //! [`Source`] reads the text. `brush` makes convex solids of the brushes, and leaves out brushes
 //! without volume. `contents` decides by the rules of the map's `game_form` which brushes are solid
-//! for which sizes, and `parsed_map` sorts them. `liquids` divides those of liquids into volumes
-//! that do not overlap. For every size `expand` grows each solid by the
-//! box, and `hull` computes the surface of their union.
+//! for which sizes, and `parsed_map` sorts them. `liquids` divides the liquid brushes into volumes
+//! that do not overlap. For every size `expand` grows each solid by the box, and `hull` computes
+//! the surface of their union.
 //!
 //! `build` then divides space by the planes of all surfaces together, and by those of `dividers`,
 //! until every cell is uniform for every size. `classify` decides whether a cell is uniform. The

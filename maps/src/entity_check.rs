@@ -12,10 +12,10 @@ use thiserror::Error;
 use crate::entity_class::{EntityClasses, KeyKind};
 use crate::map::MapEntity;
 
-/// The classes that the server handles by itself, as `mapc fgd` tells them to an editor.
+/// The classes that the server handles by itself, as `mapc fgd` writes them for an editor.
 const OWN: &str = include_str!("../trenchbroom/classes.toml");
 
-/// The classes of the arena game, which `mapc fgd` tells beside them.
+/// The classes of the arena game, which `mapc fgd` writes beside those of the server.
 const ARENA: &str = include_str!("../trenchbroom/arena.toml");
 
 /// Classes that mark a place, to which the `target` of another entity or a camera leads.
@@ -28,18 +28,19 @@ const PLACES: [&str; 6] = [
     "target_position",
 ];
 
-/// Classes whose brushes the compiler understands, beside those that an editor is told.
+/// Classes whose brushes the compiler understands, beside those in [`OWN`].
 const COMPILED: [&str; 2] = ["func_detail_illusionary", "func_static"];
 
 /// The first letters of classes that are known, though they do nothing here: lights of all kinds
-/// (`light_torch_small_walltorch` …), sounds and decorations. A `func_movewall` lends its brushes to a
-/// `rotate_object`, which is solid without them here.
+/// (`light_torch_small_walltorch` …), sounds and decorations. A `func_movewall` lends its brushes
+/// to a `rotate_object`, which is solid without them here.
 const QUIET: [&str; 4] = ["light", "ambient_", "misc_", "func_movewall"];
 
 /// Keys that name other entities, whatever the class.
 const TARGETS: [&str; 2] = ["target", "killtarget"];
 
-/// Greatest distance of a suggestion from a misspelt name: a typing mistake for this many letters.
+/// A suggestion may differ from a misspelt name by one typing mistake for each group of this many
+/// letters.
 const LETTERS_PER_MISTAKE: usize = 4;
 
 /// The classes of entities that somebody handles.
@@ -130,7 +131,7 @@ pub enum EntityFault {
         count: usize,
         /// The index of the first of them in [`Map::entities`](crate::Map::entities).
         first: usize,
-        /// Whether one of them has brushes.
+        /// Whether an entity of the class has brushes.
         brushes: bool,
         /// The known class whose name is most like this one; `None` if no name is near.
         nearest: Option<String>,
@@ -159,7 +160,7 @@ pub enum EntityFault {
 
 fn unhandled(class: &str, count: usize, brushes: bool, nearest: &Option<String>) -> String {
     let does = if count == 1 { "entity does" } else { "entities do" };
-    let brushes = if brushes { ", and brushes of it stop nothing" } else { "" };
+    let brushes = if brushes { ", and the brushes stop nothing" } else { "" };
     if class.is_empty() {
         return format!("{count} {does} nothing for lack of a classname{brushes}; add the key");
     }

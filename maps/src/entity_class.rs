@@ -150,7 +150,7 @@ impl TryFrom<String> for ClassName {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if !(1..=MAX_NAME).contains(&name.len()) || !name.chars().all(fits) {
             return Err(format!(
-                "the name {name:?} must be 1 to {MAX_NAME} of A-Z, a-z, 0-9 and _"
+                "the name {name:?} must be 1 to {MAX_NAME} characters of A-Z, a-z, 0-9 and _"
             ));
         }
         Ok(Self(name))

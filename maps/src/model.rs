@@ -6,7 +6,7 @@
 //! polygons and does not intersect itself. Then it integrates the mass properties, moves the centre
 //! of mass to the origin, and cuts the inside into convex parts by a polygon BSP. Polygons and
 //! parts describe exactly the same solid: collision tests use the parts. Models that are drawn in a
-//! map have its brushes as their parts (`brushes`).
+//! map have the brushes of their entity as their parts (`brushes`).
 
 mod brushes;
 mod crossing;
@@ -43,8 +43,8 @@ pub enum BodyKind {
     Missile,
 }
 
-/// A rigid polyhedron about its centre of mass, in units. A model that is drawn in a map is about
-/// the point that [`Model::drawn`] tells.
+/// A rigid polyhedron about its centre of mass, in units. A model that is drawn in a map is instead
+/// about the point that [`Model::drawn`] returns.
 #[derive(Clone, Debug)]
 pub struct Model {
     name: String,
@@ -64,14 +64,14 @@ pub struct Model {
 /// Largest relative difference between the volume of the parts and the volume of the surface.
 const VOLUME_TOLERANCE: f64 = 1e-7;
 
-/// Largest such difference for each square unit of the surface, in units: the tolerance of planes and
-/// corners, which counts for more than [`VOLUME_TOLERANCE`] on models of less than 60 units. The
-/// volume of any part is far greater than both.
+/// Largest difference between these volumes for each square unit of the surface, in units. It
+/// allows for the tolerance of planes and corners, and exceeds [`VOLUME_TOLERANCE`] on models of
+/// less than 60 units. The volume of any part is far greater than both.
 const FACE_TOLERANCE: f64 = 1e-6;
 
 /// A convex model of more polygons than this takes the corners of its part from its polygons. A
-/// smaller one cuts the part out of space by its planes, which rounds the corners a little
-/// differently: digests of matches depend on it.
+/// smaller model cuts its part out of space by its planes. This rounds the corners a little
+/// differently, and digests of matches depend on the rounding.
 const LARGE: usize = 128;
 
 /// Maximum number of polygons at all nodes of a concave model's tree together. A surface with folds
@@ -152,14 +152,14 @@ impl Model {
         &self.name
     }
 
-    /// The OBJ text of the model. Another program can read the same shape from it. It is empty for a
-    /// model that is drawn in a map.
+    /// The OBJ text of the model. Another program can read the same shape from it. It is empty for
+    /// a model that is drawn in a map.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The place of a model that is drawn in a map ([`Map::model_of`](crate::Map::model_of)); `None`
-    /// for other models.
+    /// The place of a model that is drawn in a map ([`Map::model_of`](crate::Map::model_of));
+    /// `None` for other models.
     pub fn drawn(&self) -> Option<&Drawn> {
         self.drawn.as_ref()
     }
@@ -185,9 +185,9 @@ impl Model {
         Self { kind: BodyKind::Kinematic, ..self }
     }
 
-    /// This model with bodies that forces and contacts move, as those of an OBJ text. The centre of mass
-    /// is the point about which the model is made: for a model that is drawn in a map, the entity's
-    /// origin or the middle of its box.
+    /// This model with bodies that forces and contacts move, like the bodies of an OBJ text. The
+    /// centre of mass is the point about which the model is made: for a model that is drawn in a
+    /// map, the entity's origin or the middle of its box.
     ///
     /// ```
     /// let model = obsp::model::shipped().remove(0);
@@ -237,8 +237,8 @@ impl Model {
         self.bsp.as_ref()
     }
 
-    /// Convex parts that fill the surface exactly. A convex model has one part. Parts may touch. They
-    /// overlap only if they are brushes that overlap in a map.
+    /// Convex parts that fill the surface exactly. A convex model has one part. Parts may touch.
+    /// They overlap only if they are brushes that overlap in a map.
     pub fn parts(&self) -> &[ConvexSolid] {
         &self.parts
     }
@@ -264,7 +264,7 @@ impl Model {
     }
 }
 
-/// The convex parts of a surface: `whole`, if it is known that there is no other.
+/// The convex parts of a surface: only `whole`, if the surface is known to have no other part.
 fn convex_parts(
     name: &str,
     bsp: &PolygonBsp,

@@ -6,11 +6,11 @@ use glam::Vec3;
 use serde::Deserialize;
 use thiserror::Error;
 
-/// The sizes without another file.
+/// The sizes if no other file is given.
 const DEFAULT: &str = include_str!("../spaces.toml");
 
 /// Maximum number of sizes per map. A leaf has one bit for each size, inside a 32-bit child index
-/// whose last bit marks a leaf.
+/// whose highest bit marks a leaf.
 pub const MAX_SIZES: usize = 31;
 
 /// Maximum length of the name of a size, in bytes.

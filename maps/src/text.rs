@@ -100,7 +100,7 @@ mod tests {
     fn a_mark_is_dropped_once_and_wide_text_is_named() {
         assert_eq!(without_mark("\u{feff}\u{feff}x"), "\u{feff}x");
         assert_eq!(bytes_without_mark("\u{feff}x".as_bytes()), Ok(b"x".as_slice()));
-        // The last one is the beginning of a compiled map of Quake, which an earlier version took
+        // The last text is the beginning of a compiled map of Quake, which an earlier version took
         // for UTF-16.
         for plain in [b"".as_slice(), b"x", b"\xef\xbb", b"\0", b"\0\0", b"\x1d\0\0\0"] {
             assert_eq!(bytes_without_mark(plain), Ok(plain));

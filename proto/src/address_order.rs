@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
-/// The addresses, each once, with the families in turn (RFC 8305, section 4). If one family leads
-/// nowhere, the second attempt takes the other family. The first address stays the first, because
-/// the system's resolver knows the rules of this machine. An IPv4 address within IPv6 counts as
-/// IPv4.
+/// The addresses, each once, with the families in turn (RFC 8305, section 4). If the first attempt
+/// fails because of its family, the second attempt takes the other family. The first address stays
+/// the first, because the system's resolver knows the rules of this machine. An IPv4-mapped IPv6
+/// address becomes its IPv4 address.
 pub fn in_turn(found: impl IntoIterator<Item = SocketAddr>) -> Vec<SocketAddr> {
     let mut left: Vec<SocketAddr> = Vec::new();
     for address in found {

@@ -1,5 +1,5 @@
-//! Transfers the map and the game's data to a client that lacks them. Each comes on a stream of its
-//! own that the client opens: first the length, then the bytes.
+//! Transfers the map and the game's data to a client that lacks them. The client opens a stream for
+//! each. The server sends the length on this stream, then the bytes.
 //!
 //! The server writes the bytes of [`Download::announce`] and the content. The client passes every
 //! piece to [`Receiver::receive`], and calls [`Receiver::finish`] at the end of the stream. The
@@ -8,8 +8,8 @@
 
 use crate::game_data::MAX_GAME_DATA;
 
-/// Maximum length of a compiled map that can be fetched, in bytes. It is far more than the largest
-/// known map has, and few enough for a client to hold.
+/// Maximum length of a compiled map that can be fetched, in bytes. It is far more than the length
+/// of the largest known map, and few enough for a client to hold.
 pub const MAX_MAP_BYTES: u32 = 64 << 20;
 
 /// Something that a client can fetch.
@@ -68,7 +68,7 @@ pub enum DownloadError {
         most: u32,
     },
     /// The stream ended before the end of the content, or continued after it.
-    #[error("received {received} of {length} bytes")]
+    #[error("received {received} bytes, but {length} were announced")]
     Incomplete {
         /// Bytes that arrived.
         received: usize,

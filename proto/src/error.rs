@@ -39,7 +39,7 @@ pub enum DatagramError {
     },
     /// Values of the match, or of a client's own player, reference values that the reader does not
     /// have.
-    #[error("values reference a missing baseline of {age} ticks before")]
+    #[error("values reference a missing baseline, {age} ticks before the datagram")]
     UnknownValues {
         /// The number of ticks from the baseline to the datagram.
         age: u8,

@@ -1,6 +1,6 @@
-//! The data of a game that a client needs to predict it: how players move, by the `game.toml` of
-//! the match, and the models that do not ship. A server reads the file with this code and sends the
-//! result, so clients have the same numbers and shapes without a TOML parser. The server itself
+//! The data of a game that a client needs to predict it: the movement parameters in the `game.toml`
+//! of the match, and the models that do not ship. A server reads the file with this code and sends
+//! the result, so clients have the same numbers and shapes without a TOML parser. The server itself
 //! reads the tables that only the rules of a game need.
 
 mod bodies;
@@ -48,14 +48,14 @@ pub const MAX_GAME_DATA: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct GameData {
     text: Arc<str>,
-    /// The usual parameters, then the sets of the file in the order of their names, then the sets of
-    /// the game's own code.
+    /// The usual parameters, then the sets of the file in the order of their names, then the sets
+    /// of the game's own code.
     movement: MovementSets,
     body_gravity: f64,
     /// The models of the file in the order of their names, then the models of the game's own
     /// code.
     models: Arc<[Model]>,
-    /// The models of the map that are not as they are drawn.
+    /// The models of the map to which the game has given another material or kind.
     drawn: Arc<[DrawnModel]>,
     /// The encoding; empty if clients need no data.
     bytes: Arc<[u8]>,
@@ -91,7 +91,7 @@ pub enum GameDataError {
     /// The schema names a model that is neither in the data, nor shipped, nor drawn in the map.
     #[error(
         "the model {name} is neither in the game's data, nor among those that ship, nor drawn in \
-         the map; the map may be another than the server's"
+         the map; the map may differ from the server's"
     )]
     NoSuchModel {
         /// The model.
@@ -120,7 +120,7 @@ struct RawGameData {
     bodies: bodies::RawBodies,
 }
 
-/// The data as they are encoded: the text of the file, its movement parameters, and the models.
+/// The data as they are encoded: the text of the file, the movement parameters, and the models.
 /// [`Dynamics`] follow if any of their numbers is not at its default.
 #[derive(Encode, Decode)]
 struct Encoded {
@@ -130,8 +130,8 @@ struct Encoded {
     models: Vec<EncodedModel>,
 }
 
-/// The gravity of bodies, and numbers of the materials of all models. Data without these numbers
-/// keep the form that they had before there were any.
+/// The gravity of bodies, and numbers of the materials of all models. They are left out if all have
+/// their defaults, so such data keep the encoding of older versions.
 #[derive(Debug, PartialEq, Encode, Decode)]
 struct Dynamics {
     body_gravity: f64,
@@ -147,21 +147,21 @@ impl Dynamics {
         Self { body_gravity, materials: materials.map(of).collect() }
     }
 
-    /// The numbers of a file that has none of them.
+    /// The numbers of data that leave them out.
     fn usual(models: usize) -> Self {
         let usual = Material::USUAL;
         let numbers = [usual.linear_damping(), usual.gravity_scale(), usual.density()];
         Self { body_gravity: obsp_sim::BODY_GRAVITY, materials: vec![numbers; models] }
     }
 
-    /// Checks the numbers for so many models.
+    /// Checks the numbers of data that have this many models.
     fn check(&self, models: usize) -> Result<(), GameDataError> {
         if self.materials.len() != models {
-            let reason = "the numbers of its materials are not those of its models";
+            let reason = "the number of materials is not the number of models";
             return Err(GameDataError::Damaged { reason: reason.into() });
         }
         if !obsp_sim::BODY_GRAVITIES.contains(&self.body_gravity) {
-            let reason = format!("the gravity of bodies is {}", self.body_gravity);
+            let reason = format!("the gravity of bodies, {}, is out of range", self.body_gravity);
             return Err(GameDataError::Damaged { reason });
         }
         Ok(())
@@ -197,7 +197,7 @@ impl EncodedModel {
         }
     }
 
-    /// The material, with three more `numbers` of it.
+    /// The material. The numbers that the model does not hold come from its [`Dynamics`].
     fn material(
         &self,
         [linear_damping, gravity_scale, density]: [f64; 3],
@@ -307,7 +307,7 @@ impl GameData {
             return Err(damaged(format!("{} bytes too many", rest.len() - used)));
         }
         if encoded.text.len() > MAX_GAME_FILE || encoded.models.len() > obsp_sim::MAX_MODELS {
-            return Err(damaged("too long a text, or too many models".into()));
+            return Err(damaged("the text is too long, or there are too many models".into()));
         }
         let movement = MovementSets::from_numbers(encoded.movement, &encoded.movements);
         dynamics.check(encoded.models.len())?;
@@ -326,7 +326,7 @@ impl GameData {
     }
 
     /// Adds the models of `all`, which the game's own code has made, except those that ship. A
-    /// model replaces an earlier one of the same name. Of models that are drawn in the map only
+    /// model replaces an earlier one of the same name. If a model is drawn in the map, only its
     /// material and kind are added, because clients have the map.
     ///
     /// # Errors
@@ -390,8 +390,8 @@ impl GameData {
     }
 
     /// The models of a match on `map` in the order of their ids. Each name of the schema stands for
-    /// the game's own model of that name. If the game has none, it stands for the shipped model, and
-    /// if none ships, for the model that is drawn in the map ([`Map::model_named`]).
+    /// the game's own model of that name. If the game has none, the name stands for the shipped
+    /// model, and if none ships, for the model that is drawn in the map ([`Map::model_named`]).
     ///
     /// # Errors
     /// The schema names a model that is neither the game's own, nor shipped, nor drawn in the map.

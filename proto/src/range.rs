@@ -152,8 +152,8 @@ mod tests {
 
     #[test]
     fn a_carry_propagates_through_bytes_already_written() {
-        // The least likely bit over and over, then the likeliest: low is near the end of
-        // the range again and again.
+        // The test codes the least likely bit many times, then the likeliest one, so that `low` is
+        // often near the end of the range.
         for zeros in 0..200 {
             let mut encoder = Encoder::new(&TABLE, Vec::new());
             let bits: Vec<bool> = (0..400).map(|step| step % 200 >= zeros).collect();

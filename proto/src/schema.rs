@@ -86,7 +86,7 @@ pub enum SchemaError {
     /// A name that is empty, too long, or has a character that is not allowed.
     #[error(
         "the name {name:?} is not allowed: names have 1 to {MAX_FIELD_NAME} of the characters \
-         a-z, A-Z, 0-9, `_`, `-` and `.`, and those of models may begin with `*`"
+         a-z, A-Z, 0-9, `_`, `-` and `.`, and names of models may begin with `*`"
     )]
     BadName {
         /// The name.
@@ -138,7 +138,7 @@ pub enum SchemaError {
         /// The fault.
         fault: String,
     },
-    /// An action with a label, a key or a button that cannot be.
+    /// An action with a label, a key or a button that is not allowed.
     #[error("the action {name:?}: {fault}")]
     BadAction {
         /// The name of the action.
@@ -196,7 +196,7 @@ impl Schema {
         Ok(schema)
     }
 
-    /// A schema without fields and events.
+    /// A schema of models without fields, events and actions.
     ///
     /// # Errors
     /// [`SchemaError`] if the names of the models cannot be sent.

@@ -51,7 +51,7 @@ struct Throw {
 }
 
 impl Bowling {
-    /// Reads the models of a folder.
+    /// Reads the models of this game from a folder.
     pub(crate) fn new(folder: &Path) -> Result<Self, Box<dyn Error>> {
         let mut models = shipped();
         for name in ["ball", "pin"] {
@@ -145,8 +145,7 @@ impl Game for Bowling {
     }
 }
 
-/// Puts a pin at each place that the map has for one. A place where a player stands has no room for
-/// a pin.
+/// Puts a pin at each `bowling_pin` of the map, except where a player stands.
 fn set_pins(state: &mut State, world: &mut WorldMut<'_>) {
     let Some(model) = world.model("pin") else { return };
     let map = Arc::clone(world.map());

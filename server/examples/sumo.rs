@@ -29,7 +29,7 @@ const PAUSE: f64 = 3.0;
 /// The name of the action.
 const SHOVE_ACTION: &str = "shove";
 
-/// The rules. Numbers that never change during a match would be fields of this.
+/// The rules. Numbers that never change during a match would be fields of this type.
 #[derive(Clone, Debug)]
 pub(crate) struct Sumo;
 
@@ -73,7 +73,7 @@ impl Game for Sumo {
         state
     }
 
-    /// A player who comes during a round watches until the next one, unless they are alone.
+    /// A player who joins while two or more players stand watches until the next round.
     fn joined(&self, state: &mut State, _: &mut WorldMut<'_>, player: EntityId) {
         let out = standing(state).len() > 1;
         state.wrestlers.insert(player, Wrestler { out, ..Wrestler::default() });

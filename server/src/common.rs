@@ -1,6 +1,6 @@
-//! The ground under all other modules: addresses and sockets, the clocks, files that others may
-//! write, threads and their end, budgets that refill, values of options, labels of metrics, and the
-//! errors of starting and running. It knows none of the modules above it.
+//! Code that all other modules use: addresses and sockets, the clocks, files that others may write,
+//! threads and their end, budgets that refill, values of options, labels of metrics, and the errors
+//! of starting and running. It uses none of the other modules.
 
 pub(crate) mod address_key;
 pub(crate) mod address_prefix;

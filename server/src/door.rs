@@ -1,11 +1,11 @@
 //! The door of a server: who may come in, as whom, and what one visitor may use.
 //!
-//! A connection is first weighed by its address ([`admission`], [`bans`]), and everything that it
-//! takes beside the match is paid from the budget of its address ([`outgoing`]). A player shows a
-//! connect token ([`token_gate`]), or a password or a word of the list ([`admittance`]), gets a name
-//! of their own ([`names`]), and comes back by a ticket ([`tickets`]). The list of [`clients`] has
-//! everybody who is inside; operators and [`votes`] find them there. The [`public_endpoint`] and the
-//! [`introduction`] are shown to everybody who stands before the door.
+//! A connection is first checked by its address ([`admission`], [`bans`]), and all bytes that it is
+//! sent besides the match are charged to the budget of its address ([`outgoing`]). A player
+//! presents a connect token ([`token_gate`]), or a password or a word of the list ([`admittance`]),
+//! gets a name of their own ([`names`]), and may come back by a ticket ([`tickets`]). The table of
+//! [`clients`] has everybody who is connected; operators and [`votes`] find them there. The
+//! [`public_endpoint`] and the [`introduction`] are shown to everybody, also before they join.
 
 pub(crate) mod admission;
 pub(crate) mod admittance;

@@ -8,16 +8,17 @@
 //!   command per player, simulates, and publishes an immutable state. It never waits for another
 //!   thread. A late tick is counted. If it is too late, the missed ticks are left out.
 //! * The *network thread* runs one event loop: the QUIC endpoint with a task per connection, the
-//!   groups in which snapshots are sent, the rounds, the status line, and the watchdog. The
-//!   watchdog reports a tick thread that hangs, and ends the server if the thread does not recover.
-//! * The pages, the admin interface, server queries, recordings, the log and the loading of
-//!   maps have a thread each.
+//!   groups in which snapshots are sent, the rounds, and the status line.
+//! * The *watchdog thread* reports a thread that hangs. It gives up a match whose tick thread does
+//!   not recover, and ends the server with the last match or with the network thread.
+//! * The pages, the admin interface, server queries, recordings, the log and the loading of maps
+//!   have a thread each.
 //!
 //! The modules, each depending only on the ones before it:
-//! - `common`: what all others use: addresses, clocks, files, threads, errors;
-//! - `door`: who may come in, as whom, and what one visitor may use;
-//! - `matches`: the tick thread of each match, with its levels, rounds, seats and recordings, and the
-//!   watchdog;
+//! - `common`: code that all others use: addresses, clocks, files, threads, errors;
+//! - `door`: the rules for who may come in, as whom, and how much one visitor may use;
+//! - `matches`: the tick thread of each match, with its levels, rounds, seats and recordings, and
+//!   the watchdog;
 //! - `network`: the QUIC endpoint, the connections, and what is sent to each of them;
 //! - `operate`: the pages, the admin interface, metrics, the log, the fleet, and the server's end;
 //! - `server`: a running server, with the options that it is started from;

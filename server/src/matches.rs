@@ -1,10 +1,11 @@
 //! The matches of a server: one or more, in the order in which they were asked for. A client that
 //! does not name one joins the first.
 //!
-//! The tick thread ([`tick_thread`]) alone owns the simulation. Everybody else holds the
+//! The tick thread ([`tick_thread`]) alone owns the simulation. All other parts hold the
 //! [`match_handle`]. A match goes from [`level`] to level as its [`rounds`] say. Players sit on
-//! [`seats`], through which their commands come. What is played may be recorded ([`recording`]),
-//! audited ([`audit_thread`]) and measured ([`telemetry`]), and the [`watchdog`] sees that it goes on.
+//! [`seats`], through which their commands come. A match may be recorded ([`recording`]) and
+//! audited ([`audit_thread`]). It is measured ([`telemetry`]), and the [`watchdog`] notices if it
+//! hangs.
 
 pub(crate) mod audit_thread;
 pub(crate) mod happening;

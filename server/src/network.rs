@@ -3,9 +3,9 @@
 //!
 //! A connection's task owns its `obsp_proto` session, and nothing else may touch it. Datagrams and
 //! stream bytes go in, commands go on to the tick thread through the player's
-//! [`Seat`](crate::matches::seats::Seat), and each published state comes out as one datagram. Nothing is
-//! queued for a client whose path is full; the next snapshot makes up for the one that was not
-//! sent.
+//! [`Seat`](crate::matches::seats::Seat), and each published state comes out as one datagram. No
+//! snapshot is queued for a client whose path is full; the next snapshot makes up for the one that
+//! was not sent.
 
 mod away;
 mod connection;
@@ -117,8 +117,9 @@ fn ask(game: &MatchHandle, incoming: &quinn::Incoming, has_room: bool) -> Verdic
     }
 }
 
-/// Answers an attempt that becomes no connection, unless too many were answered lately. The client
-/// is refused because of a limit, or asked to prove its address. A refusal is counted and logged.
+/// Answers a connection attempt that was not admitted, unless too many were answered lately. The
+/// client is refused because of a limit, or asked to prove its address. A refusal is counted and
+/// logged.
 fn turn_away(game: &MatchHandle, incoming: quinn::Incoming, limit: Option<Limit>) {
     let (network, address) = (&game.telemetry.network, incoming.remote_address());
     if !game.admission.may_answer(address.ip(), Instant::now()) {

@@ -1,9 +1,9 @@
-//! The parts by which a server is operated. People and programs reach it by the web page ([`page`])
-//! over HTTP ([`http`]), by the admin interface ([`admin`]) and by server queries ([`queries`]). It
-//! reports by metrics ([`metrics`]), spans ([`spans`]), the log ([`log`]) and a webhook
-//! ([`webhook`]). Around it are the fleet ([`fleet`]) and the service manager ([`service`]). Some
-//! options and files are read again while it runs ([`reload`]), and it drains before it ends
-//! ([`drain`]).
+//! The parts by which a server is operated. People and programs reach the server by the web page
+//! ([`page`]) over HTTP ([`http`]), by the admin interface ([`admin`]) and by server queries
+//! ([`queries`]). The server reports by metrics ([`metrics`]), spans ([`spans`]), the log ([`log`])
+//! and a webhook ([`webhook`]). It may belong to a fleet ([`fleet`]) and run under a service
+//! manager ([`service`]). Some options and files are read again while the server runs ([`reload`]),
+//! and it drains before it ends ([`drain`]).
 //!
 //! If a feature is not compiled in, the module of the same name in `absent/` replaces its module.
 //! The replacement has no options and starts no service.

@@ -224,8 +224,8 @@ impl Server {
         self.description.map_hash
     }
 
-    /// Bodies that the first match began with: those of the map, those that were scattered, and those
-    /// of the game.
+    /// Bodies that the first match began with: those of the map, those that were scattered, and
+    /// those of the game.
     pub fn props(&self) -> usize {
         self.description.props
     }

@@ -1,7 +1,7 @@
 /**
  * The page. It watches the match, plays in it, or plays a recording.
  *
- * Each of these three is a module of `page/`, which advances the match and writes what is true into
+ * Each of these three is a module of `page/`, which advances the match and writes the facts into
  * the store (`store/`). `tell/` decides from the store what is told, and `hud/` draws that.
  * `page/view.js` draws the picture, with `draw/`, `layers/` and `camera/`.
  */
@@ -43,7 +43,7 @@ import { tell } from "./tell/tell.js";
 /** Milliseconds between two updates of texts and tables. */
 const TABLES_EVERY = 200;
 
-/** Milliseconds after which a page that is never idle fetches what a player needs. */
+/** Milliseconds after which a page that is never idle fetches the simulation for a player. */
 const PREFETCH = 2000;
 
 /** The page: its parts, and the change between watching, playing and replaying. */
@@ -74,7 +74,7 @@ class Page {
     this.watching = new Watching(store, this);
     this.watcher = this.watching.watcher;
     this.motion = this.watching.motion;
-    /** @type {Watching | Playing | Replaying} what the page does now */
+    /** @type {Watching | Playing | Replaying} the present activity of the page */
     this.current = this.watching;
     this.status = new StatusView(store, () => this.watcher.retry());
     this.centre = new CentreView();
@@ -99,8 +99,8 @@ class Page {
     // page reloads.
     picture.addEventListener("webglcontextlost", (event) => event.preventDefault());
     picture.addEventListener("webglcontextrestored", () => location.reload());
-    // A browser may show a page again that was left while it played. Its player is out of the match
-    // then, so the page watches.
+    // A browser may show a page again that was left while it played. Then the player is out of the
+    // match, so the page watches.
     addEventListener("pageshow", () => this.play?.player.isOver && this.spectate());
   }
 
@@ -179,7 +179,7 @@ class Page {
   }
 
   /**
-   * Ends what the page does, and does something else instead.
+   * Ends the page's activity, and prepares another one.
    *
    * @param {"watch" | "play" | "replay"} mode
    */
@@ -299,7 +299,7 @@ class Page {
   }
 
   /**
-   * Applies the server's description of itself.
+   * Applies the server's `/info`.
    *
    * @param {import("./link/connection.js").Info} info
    */
@@ -325,7 +325,7 @@ class Page {
   }
 
   /**
-   * Follows the player that is clicked. In a replay it also asks why a body moves or rests.
+   * Follows the player that is clicked. In a replay a click also asks why a body moves or rests.
    *
    * @param {number} x pixels
    * @param {number} y pixels
@@ -337,7 +337,7 @@ class Page {
   }
 
   /**
-   * Advances what the page does.
+   * Advances the page's activity.
    *
    * @param {number} now seconds
    * @param {number} passed seconds since the last call
@@ -372,7 +372,7 @@ class Page {
     this.legend.show(entries, this.switches.isOn("onion"), this.layers.height, this.scene?.bounds ?? null);
   }
 
-  /** Tells what is true now. */
+  /** Shows the texts for the present facts. */
   tell() {
     this.store.chosenName = this.settings.name;
     const told = tell(this.store, performance.now());
@@ -406,6 +406,6 @@ try {
   const trouble = find("#trouble", HTMLElement);
   trouble.hidden = false;
   find("strong", HTMLElement, trouble).textContent = /** @type {Error} */ (error).message;
-  find("p", HTMLElement, trouble).textContent = "The page needs WebGL 2: switch on hardware acceleration in the browser, or use another browser.";
+  find("p", HTMLElement, trouble).textContent = "Reload the page. If WebGL 2 is missing, switch on hardware acceleration, or use another browser.";
   find("button", HTMLElement, trouble).hidden = true;
 }

@@ -46,7 +46,7 @@ test("a certificate that is not valid now is named, and not the port or a firewa
   delete globalThis.WebTransport;
 });
 
-test("name-with-ipv6-first: what was seen comes first, then each cause that may be", async () => {
+test("name-with-ipv6-first: what was seen comes first, then each possible cause", async () => {
   const info = { port: 4433, families: ["ipv4"], self_signed: true, certificate_valid: [1790000000, 1791000000] };
   const game = { address: "https://play.example.org:4433/", port: 4433 };
   const told = unreachable(info, game, new Error("Opening handshake failed."), 5000);
@@ -63,7 +63,7 @@ test("name-with-ipv6-first: what was seen comes first, then each cause that may 
   assert.ok(places.every((place, index) => place >= 0 && place > (places[index - 1] ?? -1)), `${places}: ${told.advice}`);
   assert.doesNotMatch(told.advice, /trust/);
   // If the server listens on both families, the family is not a possible cause. A certificate of an
-  // authority is.
+  // authority is one.
   const both = unreachable({ ...info, families: ["ipv4", "ipv6"], self_signed: false }, game, null, 5000).advice;
   assert.match(both, /no answer within 5 s.*listens on IPv4 and IPv6/);
   assert.doesNotMatch(both, /may take/);
@@ -125,7 +125,7 @@ test("a body at rest is drawn at rest until it can have begun to move", () => {
   assert.ok(xAt(motion, 598) > 0);
 });
 
-test("a teleported body is not dragged there, and a removed body is gone", () => {
+test("a teleported body does not glide, and a removed body is gone", () => {
   const motion = motionOf([60, prop(0, 240)], [63, prop(900, 240)], [66, null]);
   assert.equal(xAt(motion, 62.9), 0);
   assert.equal(xAt(motion, 63), 900);
@@ -159,7 +159,7 @@ test("the clock goes on steadily, behind the newest snapshot, whatever the line 
   }
 });
 
-test("figures are what happened between two looks", () => {
+test("figures are differences between two states of the metrics", () => {
   const page = (count, sum) =>
     parseMetrics(`# HELP x\nx_sum ${sum}\nx_count ${count}\nsent{direction="sent"} ${sum * 1000}`);
   const interval = new Interval(page(10, 1), page(30, 2), 2);
@@ -191,7 +191,7 @@ test("a verdict says whether the match keeps its time", () => {
   }
 });
 
-test("a verdict says that the recording failed, unless the ticks are what is wrong", () => {
+test("a verdict says that the recording failed, unless the ticks are worse", () => {
   const page = (ticks, failed) => parseMetrics(`game_tick_rate_hertz 60\ngame_ticks_total ${ticks}\ngame_tick_overruns_total 0\ngame_ticks_dropped_total ${ticks > 120 ? 60 : 0}\ngame_recording_failed ${failed}`);
   const after = (ticks, failed) => verdict(new Interval(page(0, 0), page(ticks, failed), 2));
   assert.deepEqual([after(120, 1).state, after(120, 1).word], ["warn", "Not recorded"]);
@@ -200,7 +200,7 @@ test("a verdict says that the recording failed, unless the ticks are what is wro
   assert.equal(after(180, 1).word, "Slow");
 });
 
-test("a verdict tells of what is wrong beside the ticks as log, metric and alert do", () => {
+test("a verdict tells the same faults beside the ticks as log, metric and alert", () => {
   const page = (ticks, more = "") => parseMetrics(`game_tick_rate_hertz 60\ngame_ticks_total ${ticks}\ngame_tick_overruns_total 0\ngame_ticks_dropped_total 0\n${more}`);
   const after = (before, now) => verdict(new Interval(page(0, before), page(120, now), 2));
   const counter = (series, at) => `${series} ${at}\n`;
@@ -232,7 +232,7 @@ test("a verdict tells of what is wrong beside the ticks as log, metric and alert
   assert.equal(ends(1, "self_signed").word, "On time");
 });
 
-test("the game is where the page is asked for, or the server says, or the page comes from", () => {
+test("the address of the game is from the page's address, the server or the page's host", () => {
   const at = (info, search = "", hostname = "192.0.2.7") => gameAddress(info, { search, hostname }).address;
   assert.equal(at({ port: 4433 }), "https://192.0.2.7:4433/");
   assert.equal(at({ host: null, port: 4433 }, "", "localhost"), "https://127.0.0.1:4433/");
@@ -287,12 +287,12 @@ test("every view shows the whole map in the middle of the free part of the page"
   }
 });
 
-test("no wall hides whom one follows", () => {
+test("no wall hides the followed player", () => {
   // A wall across X at -100, which faces the player, 200 wide and high.
   const wall = [[-100, -100, 0], [-100, 100, 0], [-100, 100, 200], [-100, -100, 200]];
   const sight = new Sight([wall]);
   assert.equal(sight.reach([0, 0, 50], [-200, 0, 50]), 0.5);
-  assert.equal(sight.reach([-200, 0, 50], [0, 0, 50]), 1, "from behind one sees through it");
+  assert.equal(sight.reach([-200, 0, 50], [0, 0, 50]), 1, "a face does not stop sight from behind");
   assert.equal(sight.reach([0, 0, 50], [-200, 0, 450]), 1, "over it");
   assert.equal(sight.reach([0, 0, 50], [-90, 0, 50]), 1, "in front of it");
   const camera = new Camera();
@@ -355,7 +355,7 @@ test("fewer pixels are drawn where that helps, and only there", () => {
   assert.equal(detail.share, 1);
 });
 
-test("everything that is read can be read: contrasts of 4.5 and more (WCAG 2.2, 1.4.3)", () => {
+test("all texts are legible: contrasts of 4.5 and more (WCAG 2.2, 1.4.3)", () => {
   const sheet = ["style.css", "panels.css", "popovers.css"].map((name) => readFileSync(new URL(name, import.meta.url), "utf8")).join("\n");
   const variable = (name) => sheet.match(new RegExp(`--${name}: ([^;]+);`))[1];
   const parsed = (text) => {
@@ -392,7 +392,7 @@ test("everything that is read can be read: contrasts of 4.5 and more (WCAG 2.2, 
   hues.forEach((hue, i) => assert.ok(i === 0 || hue - hues[i - 1] > 0.01, `${hue}`));
 });
 
-test("batches keep their memory and what is in them", () => {
+test("batches keep their memory and their content", () => {
   const frame = new Frame();
   for (let round = 0; round < 2; round++) {
     frame.clear();
@@ -419,7 +419,7 @@ test("the answer to why names what a body touches, what stopped it and why it sl
   const awake = { ...found, asleep: false, island: [], speed: 12, rests: [0, 0, 0], touching: [], moves: true };
   // Symptom: the panel said "two minutes or more" of a body that had not moved since the recording
   // began, 15 s before. Cause: a search without a result counted as long ago. Cure: the panel says
-  // since which tick.
+  // since which tick the body has not moved.
   for (const [last, part] of [[null, "looking back for the tick"], [{ moved: null, since: 0 }, "has not moved since tick 0, with which the recording begins"]]) {
     const told = lines({ tick: 180, slot: 2, found, last }, 60).join("\n");
     assert.ok(told.includes(part), told);
@@ -434,7 +434,7 @@ test("the answer to why names what a body touches, what stopped it and why it sl
   assert.ok(of({ ...stopped, other: null, solid: 7 }).some((line) => line.startsWith("stopped by the world's solid 7 at")));
   assert.ok(of({ ...stopped, other: null }).some((line) => line.startsWith("stopped by something that has gone at")));
   // Symptom: the panel said "still for 0 of 9 ticks" of players. Cause: players do not sleep, so
-  // nothing counts their ticks. Cure: the panel says so.
+  // nothing counts their ticks. Cure: the panel says that players do not sleep.
   for (const [sleeps, because] of [["never_player", "players do not sleep"], ["never_missile", "missiles do not sleep"], ["without_velocity", "its game moves it"]]) {
     const told = lines({ tick: 180, slot: 2, found: { ...awake, sleeps } }, 60).join("\n");
     assert.ok(told.includes(`awake: ${because}`) && told.includes("moves at 12.0") && !told.includes("still for"), told);
@@ -467,7 +467,7 @@ test("no file of the page has an address that begins at the root", () => {
   }
 });
 
-test("the figures are those of the match that the page is about", () => {
+test("the figures are of the match that the page shows", () => {
   const text = `x{match="main"} 1\nx{match="duel"} 2\ny{match="duel",quantile="0.99"} 3\nz 4`;
   const duel = parseMetrics(text, "duel");
   assert.deepEqual([duel.get("x"), duel.get('y{quantile="0.99"}'), duel.get("z")], [2, 3, 4]);
@@ -492,7 +492,7 @@ async function replayAt(at, recording = {}) {
   return Object.assign(replay, { at, told: at, frames: new Map(Array.from({ length: 601 }, (_, tick) => [tick, { tick, numbers, events: [{ tick }] }])) });
 }
 
-test("a step of a replay is from the tick that is shown to the next one, or to the one before", async () => {
+test("a step of a replay is from the tick that is shown to the next or the previous tick", async () => {
   for (const [at, ticks, then] of [[10, 1, 11], [10, -1, 9], [10.6, 1, 11], [10.6, -1, 9], [10.6, 20, 30], [0, -1, 0], [600, 1, 600]]) {
     const replay = await replayAt(at);
     assert.equal((replay.step(ticks), replay.at), then, `${ticks} from ${at}`);
@@ -514,14 +514,14 @@ test("nothing that happens in a replay is lost, however many ticks a picture is 
 
 // Symptom: a player who had just joined had died several times. Cause: deaths were counted by slot,
 // and another player had the slot before.
-test("a newcomer of a replay has not died as often as who had the slot before", async () => {
+test("a newcomer in a replay does not have the deaths of the slot's earlier player", async () => {
   const recording = { names: [[1, 3, "Ann"], [100, 3, "Bob"]], deaths: [20, 60, 100, 140].map((tick) => [tick, 3, 4]) };
   for (const [at, name, deaths] of [[50, "Ann", 1], [99, "Ann", 2], [100, "Bob", 1], [140, "Bob", 2]]) {
     assert.deepEqual((await replayAt(at, recording)).players().map((one) => [one.name, one.deaths]), [[name, deaths]], `at ${at}`);
   }
 });
 
-test("the badge of a replay says what is wrong, and the strip is red for all of it", () => {
+test("the badge of a replay says what is wrong, and the strip is red for every fault", () => {
   for (const [progress, state, text, title, incomplete = null] of [
     [{}, "good", "1,201 digests equal, 20 ticks audited", /^Each tick was played again/],
     [{}, "warn", "1,201 digests equal, 20 ticks audited; the file is cut short", /^it breaks off/, "it breaks off"],

@@ -4,10 +4,10 @@
 //! `cargo bench -p benches --bench endurance | tee tests/results/endurance.txt`, or
 //! for a few minutes: `cargo bench -p benches --bench endurance -- --minutes 5`
 //!
-//! A server in a process of its own records the match. Bots fight in it, and a few more join and
-//! leave all the time. The server's memory and descriptors at the end are compared with those after
-//! the warm-up. Then the recording is replayed. A figure that misses its bar is marked, and makes
-//! the exit code 1.
+//! A server in a process of its own records the match. Bots fight in the match, and a few more join
+//! and leave all the time. The server's memory and descriptors at the end are compared with those
+//! after the warm-up. Then the recording is replayed. A figure that misses its bar is marked, and
+//! makes the exit code 1.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -50,7 +50,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// Time between two readings of the server's memory and descriptors.
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Readings in a median. A single one depends on how many bots are in the match just then.
+/// Readings in a median. A single reading depends on how many bots are in the match just then.
 const MEDIAN_OF: usize = 12;
 
 /// Time in which buffers, allocator and metrics grow to the size that the match needs. In a match

@@ -2,9 +2,10 @@
 //!
 //! `cargo bench -p benches --bench telemetry`
 //!
-//! The arena with 32 players and 500 objects is played tick by tick. Telemetry is all that the
-//! server does besides: it notes each tick and its messages to all players, answers a scrape by
-//! Prometheus every five seconds, and works out a status line every ten.
+//! The arena with 32 players and 500 objects is played tick by tick. Telemetry is
+//! everything that the server does to describe the ticks. It notes each tick and its messages to
+//! all players, answers a scrape by Prometheus every five seconds, and computes a status line every
+//! ten.
 //!
 //! Two more lines give the cost of HTTP pages that show the metrics. The first is for one page,
 //! which asks every two seconds. The second is for any number of pages, for which the server
@@ -25,7 +26,7 @@ use tests::harness::{Random, Wanderer, own_map};
 const PLAYERS: u16 = 32;
 const TICK_RATE: u32 = 60;
 
-/// Half a minute.
+/// Ticks that are measured: half a minute.
 const TICKS: u32 = 30 * TICK_RATE;
 
 /// Ticks before anything is measured: players spread and run into things.
@@ -59,7 +60,7 @@ fn main() -> ExitCode {
             Wanderer::new(world.join().expect("there is room for the player"), Random::new(seed))
         })
         .collect();
-    let books = Bookkeeping::new(&world, TICK_RATE).expect("the edges are in order");
+    let books = Bookkeeping::new(&world, TICK_RATE).expect("the buckets are in order");
 
     let (mut ticks, mut notes, mut scrapes) = (Vec::new(), Vec::new(), Vec::new());
     let mut tidying = Duration::ZERO;
@@ -88,7 +89,7 @@ fn main() -> ExitCode {
     let (tick, note) = (median(ticks), median(notes));
     let scrape = median(scrapes);
     let prometheus = scrape / f64::from(PROMETHEUS_EVERY);
-    // Status lines are worked out too seldom for a median, so their mean counts.
+    // Status lines are computed too seldom for a median, so their mean counts.
     let tidy = tidying.as_secs_f64() / f64::from(TICKS);
     let line = |label: &str, time: f64| {
         println!("{label:12}{:9.1}  {:6.2} %", time * 1e6, time / tick * 100.0);

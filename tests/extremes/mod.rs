@@ -43,7 +43,8 @@ const PAIRS: u64 = 200;
 /// The numbers of a call: usual ones, of which some are replaced by extreme ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
-    /// The numbers to replace, by their positions in the order in which the call asks for them.
+    /// The replacements: the position of a number in the order in which the call asks for numbers,
+    /// and the number that replaces it.
     odd: Vec<(usize, f64)>,
     /// The number that replaces all numbers; `None` if `odd` alone counts.
     all: Option<f64>,
@@ -90,8 +91,9 @@ impl Numbers {
     }
 }
 
-/// Calls `call` with the usual numbers. Then each extreme number replaces each usual one alone, and
-/// all of them together. Then random pairs are replaced. If a call panics, its numbers are printed.
+/// Calls `call` with the usual numbers. Then each extreme number replaces each usual one alone,
+/// then all of them together. Then random pairs are replaced. If a call panics, its numbers are
+/// printed.
 pub(crate) fn exercise(name: &str, seed: u64, mut call: impl FnMut(&mut Numbers)) {
     let mut run = |numbers: Numbers| {
         let mut numbers = numbers;
@@ -132,7 +134,7 @@ struct Told<'a> {
 impl Drop for Told<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("{} with {:?}", self.name, self.numbers);
+            eprintln!("{} panicked with {:?}", self.name, self.numbers);
         }
     }
 }
@@ -182,7 +184,7 @@ fn read(text: &str, types: &[&str], found: &mut BTreeSet<Function>) {
     let mut rest = text;
     while let Some(line_end) = rest.find('\n') {
         let line = &rest[..line_end];
-        // Methods that a macro defines by their signatures.
+        // The macro `forward!` defines methods by their signatures.
         let line = line.strip_prefix("forward! { ").unwrap_or(line);
         if line.starts_with("impl") && !line.contains(" for ") {
             owner = owner_of(line);

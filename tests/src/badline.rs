@@ -1,10 +1,10 @@
-//! A faulty line: a UDP proxy that delays, loses, duplicates and reorders
-//! datagrams, and limits bandwidth.
+//! A faulty line: a UDP proxy that delays, loses, duplicates and reorders datagrams, and limits
+//! bandwidth.
 //!
 //! [`Direction`] decides the [`Fate`] of each datagram of one client in one direction, from the
-//! time and the datagram's length. It uses no sockets and no clock, and decides the same for the
-//! same seed on every machine. The [`Proxy`] carries the decisions out with real sockets, all on
-//! one thread.
+//! time and the datagram's length. It uses no sockets and no clock, so its decisions for a
+//! seed are the same on every machine. The [`Proxy`] carries the decisions out with real sockets,
+//! all on one thread.
 //! [`Options`] is the command line of the program `badline`.
 
 mod bottleneck;

@@ -55,8 +55,8 @@ pub fn shared(name: &str) -> Option<PathBuf> {
     }
     let skipped = format!("there is no {}; nothing was tested on it", path.display());
     let needed = std::env::var_os("ARENA_NEED_SHARED").is_some_and(|value| value == "1");
-    assert!(!needed, "{skipped}");
-    // `eprintln!` would be captured, and not shown for tests that pass.
+    assert!(!needed, "{skipped}, although ARENA_NEED_SHARED=1 is set");
+    // The test harness captures `eprintln!`, and does not show it for tests that pass.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {skipped}");
     None
 }

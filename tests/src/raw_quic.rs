@@ -1,9 +1,9 @@
-//! A QUIC client by hand, for tests that send what no QUIC library would send: any frames, in any
-//! number, from any socket. It shares no code with the server's QUIC but TLS.
+//! A QUIC client of its own, for tests that send what no QUIC library would send: any frames, in
+//! any number, from any socket. It shares only TLS with the server's QUIC.
 //!
-//! It does what a server demands of a client (RFC 9000 and 9001): the handshake with a Retry, packet
-//! numbers, acknowledgements and updates of keys. It has no congestion control, and apart from the
-//! handshake it sends nothing twice.
+//! The client does what a server demands of it (RFC 9000 and 9001): the handshake with a Retry,
+//! packet numbers, acknowledgements and updates of keys. It has no congestion control, and resends
+//! nothing but its handshake.
 
 pub mod frame;
 mod level;
@@ -31,10 +31,10 @@ const RESEND: Duration = Duration::from_millis(300);
 /// Bytes of a connection id that this client issues.
 const ID_LENGTH: usize = 8;
 
-/// Bytes of a datagram with an Initial packet, at least.
+/// Minimum number of bytes of a datagram with an Initial packet.
 const INITIAL_SIZE: usize = 1200;
 
-/// The first three kinds of packets, and the place of their level in a connection.
+/// The levels of encryption, as indices of a connection's levels. Each has its own kind of packets.
 const INITIAL: usize = 0;
 const HANDSHAKE_LEVEL: usize = 1;
 const DATA: usize = 2;
@@ -70,11 +70,11 @@ pub struct Received {
 /// The reason with which a server closed a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closed {
-    /// Whether the application closed the connection, and not QUIC.
+    /// Whether the application closed the connection; otherwise QUIC did.
     pub by_application: bool,
-    /// The code.
+    /// The error code.
     pub code: u64,
-    /// The words.
+    /// The reason in words.
     pub reason: String,
 }
 
@@ -118,13 +118,13 @@ impl RawConnection {
         self.received
     }
 
-    /// The reason of the end, once [`RawConnection::receive`] has read that the server closed the
-    /// connection.
+    /// The reason with which the server closed the connection, once [`RawConnection::receive`] has
+    /// read it.
     pub fn closed(&self) -> Option<&Closed> {
         self.closed.as_ref()
     }
 
-    /// Lets this client acknowledge nothing from now on, so the server takes all packets for lost.
+    /// Stops all acknowledgements from now on, so that the server considers its packets lost.
     pub fn acknowledge_nothing(&mut self) {
         self.acknowledges = false;
     }
@@ -136,8 +136,8 @@ impl RawConnection {
         let _ = self.socket.send(&packet);
     }
 
-    /// Sends one packet with these frames from another socket, as if the client's address were
-    /// another.
+    /// Sends one packet with these frames from another socket, as if the client's address had
+    /// changed.
     ///
     /// # Errors
     /// The socket fails.
@@ -146,7 +146,7 @@ impl RawConnection {
         socket.send_to(&packet, self.socket.peer_addr()?).map(|_| ())
     }
 
-    /// Reads everything that waits, and acknowledges it.
+    /// Reads all datagrams that have arrived, and acknowledges them.
     pub fn receive(&mut self) {
         let mut buffer = [0; 2048];
         while let Ok(length) = self.socket.recv(&mut buffer) {
@@ -169,7 +169,7 @@ impl RawConnection {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             if let Some(closed) = &self.closed {
-                return Err(io::Error::other(format!("the server closes: {closed:?}")));
+                return Err(io::Error::other(format!("the server closed: {closed:?}")));
             }
             match self.socket.recv(&mut buffer) {
                 Ok(length) => self.take(&mut buffer[..length]),
@@ -180,7 +180,7 @@ impl RawConnection {
         Ok(())
     }
 
-    /// Sends what TLS wants to say next.
+    /// Sends the next handshake messages of TLS.
     fn continue_handshake(&mut self) {
         loop {
             let mut said = Vec::new();
@@ -244,7 +244,7 @@ impl RawConnection {
         self.received.packets += 1;
         while let Some(packet) = packet::split_first(&mut datagram, ID_LENGTH) {
             if let Some(token) = packet.retry_token() {
-                // The first packet goes out once more, with the token and other keys.
+                // The first packet is sent once more, with the token and with other keys.
                 if self.token.is_empty() {
                     self.token = token.to_vec();
                     self.server_id = packet.from.clone();
@@ -288,7 +288,7 @@ impl RawConnection {
     }
 }
 
-/// A number that nobody can foretell.
+/// An unpredictable number.
 fn random() -> u64 {
     RandomState::new().hash_one(0)
 }

@@ -1,4 +1,4 @@
-//! Scenes: small matches with a plot, played by scripts alone, that show the cost of one part of
+//! Scenes: small matches with a plot, played by scripts alone. Each shows the cost of one part of
 //! the simulation.
 //!
 //! [`landing`] is the run in which Blow measured his filters. In [`mass_landing`], all players land
@@ -145,10 +145,10 @@ pub struct HeapOptions {
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_THREADS)))]
     pub sim_threads: u16,
 
-    /// Limit of the cost of a tick's bodies: the number of awake bodies and of touching pairs,
-    /// and more where bodies carry far more than their own mass. Above it, islands are simulated
-    /// more cheaply. Without this option, or with 0, there is no limit. The server's `--sim-budget`
-    /// is for a second, not for a tick
+    /// Limit of the cost of a tick's bodies. The cost is the number of awake bodies and of touching
+    /// pairs, and more where bodies carry far more than their own mass. Above the limit, islands
+    /// are simulated more cheaply. Without this option, or with 0, there is no limit. The server's
+    /// `--sim-budget` is for a second, not for a tick
     #[arg(long, value_name = "COST")]
     pub budget: Option<u32>,
 

@@ -1,5 +1,5 @@
-//! A game outside the workspace: `tests/outside/gravity_gun` depends on the crates by their paths
-//! and changes nothing in them. It has tests of its own, which compile and play it. Another is
+//! Games outside the workspace. `tests/outside/gravity_gun` depends on the crates by their paths
+//! and changes nothing in them. It has tests of its own, which compile and play it. Another game is
 //! written by `server new-game`.
 
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use tests::harness::{self, program};
 
 /// A cargo command for the package of this folder, which finds its dependencies compiled.
 ///
-/// They were compiled for the tests that run, with the versions of the workspace. A package of its
-/// own uses the same artefacts if its profile is the same, so it gets the workspace's. The crates of
-/// this repository are compiled once more all the same, because Cargo tells those of another
-/// workspace apart. Both games are small, so these crates are not optimised: that would take far
-/// longer than the games do.
+/// The dependencies were compiled for the running tests, in the versions of the workspace. A
+/// package outside the workspace uses the same artefacts if its profile is the same, so it gets the
+/// workspace's profile. Cargo still compiles the crates of this repository again, because for it
+/// they are crates of another workspace. They are not optimised, because this would take far longer
+/// than the two small games do.
 fn cargo(subcommand: &str, package: &Path) -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).expect("it is there");
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).expect("it can be read");
     let manifest: toml::Table = manifest.parse().expect("cargo read it");
     let mut profile = manifest["profile"].clone();
     for own in ["obsp", "obsp-sim", "obsp-game", "obsp-proto", "obsp-oracle"] {
@@ -24,7 +24,8 @@ fn cargo(subcommand: &str, package: &Path) -> Command {
     }
     let profile = toml::Table::from_iter([("profile".into(), profile)]);
     let config = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("profile.toml");
-    // Both tests write the same text, so neither reads half of it after the rename.
+    // Both tests write the same text, each to its own file, and then rename the file. So neither
+    // reads a half-written file.
     let own = config.with_extension(subcommand);
     std::fs::write(&own, profile.to_string()).expect("there is room for a file");
     std::fs::rename(own, &config).expect("a file can be renamed");
@@ -61,8 +62,8 @@ fn a_new_game_is_written_built_without_a_network_and_played() {
         .expect("the server runs");
     assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
     let package = parent.join("my-game");
-    // Newer versions of the dependencies would be compiled first.
-    std::fs::copy(root.join("Cargo.lock"), package.join("Cargo.lock")).expect("it is there");
+    // With newer versions of the dependencies, Cargo would have to compile them first.
+    std::fs::copy(root.join("Cargo.lock"), package.join("Cargo.lock")).expect("it can be copied");
     let run = cargo("run", &package)
         .args(["--offline", "--", "--soak", "1200", "--json"])
         .output()
@@ -74,6 +75,6 @@ fn a_new_game_is_written_built_without_a_network_and_played() {
     assert_eq!(report["interpenetrations"], 0, "{report}");
     assert!(
         report["outcome"]["events"]["goal"].as_u64() > Some(0),
-        "scripted players score: {report}"
+        "the scripted players scored no goal: {report}"
     );
 }

@@ -27,7 +27,7 @@ fn ask(world: &Map, start: Vec3, end: Vec3) -> (u32, Vec<Trace>) {
             assert!((solid as usize) < world.solids().len())
         });
     });
-    assert_eq!(counted.count_total, 0, "from {start} to {end}");
+    assert_eq!(counted.count_total, 0, "queries from {start} to {end} allocated");
     (solid, hits)
 }
 

@@ -1,9 +1,9 @@
-// Checks the types of the page's own scripts, which their comments state (JSDoc), by the strict
-// rules of TypeScript: `npm ci && npm run types` in this folder.
+// Checks the types of the page's own scripts by the strict rules of TypeScript: `npm ci && npm run
+// types` in this folder. The comments of the scripts state the types (JSDoc).
 //
-// `untyped.txt` lists the files that do not hold these rules yet. A fault in any other file fails,
-// and so does a listed file without a fault, so that the list only becomes shorter. A name that
-// does not exist fails in every file, because the script stops there.
+// `untyped.txt` lists the files that do not keep these rules yet. The check fails on a fault in any
+// other file. It also fails on a listed file without a fault, so that the list only becomes
+// shorter. It fails on an unknown name in any file, because the script would stop there.
 // `npm run types -- --all` shows the faults of the listed files, too.
 
 import { spawnSync } from "node:child_process";

@@ -1,5 +1,6 @@
 /* Prints the level of a server's match as a program would load it to draw it: the map, the sizes
- * of players, the models of bodies, and the actions. With a file as its second argument, writes the map to it.
+ * of players, the models of bodies, and the actions. If the second argument names a file, writes
+ * the map to that file.
  *
  *   ./level 127.0.0.1:4433 arena.obsp
  *

@@ -1,5 +1,5 @@
 /* A complete client: joins a server, walks in a circle for some seconds, prints what it sees,
- * says whether what it decoded is what the server sent, and leaves.
+ * says whether it decoded the server's state correctly, and leaves.
  *
  *   ./walk 127.0.0.1:4433
  *
@@ -23,7 +23,7 @@ static double clock_now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Prints the own player and the nearest of what is around. */
+/* Prints the own player and the first three other entities. */
 static void print_view(ObspClient *client, double now) {
   static ObspEntity entities[MAX_ENTITIES];
   ObspOwnPlayer own;

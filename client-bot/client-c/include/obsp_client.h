@@ -4,11 +4,11 @@
 // `obsp_connect` makes a client with a socket thread. `obsp_client_new` makes a client for a
 // caller that has a QUIC connection. In each frame, call `obsp_client_tick`, then take all events
 // from `obsp_client_poll_event` and `obsp_client_next_match_event`, and draw the results of
-// `obsp_client_own_player` or `obsp_client_own_vehicle`, and of `obsp_client_entities`. The
-// walls to draw are `obsp_client_map_triangles`, and the shapes of bodies
-// `obsp_client_model_triangles`. What the game lets players do beside moving is
-// `obsp_client_actions`, and what its events say `obsp_client_event_fields`. See
-// examples/walk.c and examples/level.c.
+// `obsp_client_own_player` or `obsp_client_own_vehicle`, and of `obsp_client_entities`.
+// `obsp_client_map_triangles` gives the walls to draw, and `obsp_client_model_triangles` the
+// shapes of bodies. `obsp_client_actions` gives the actions of the game beside moving, and
+// `obsp_client_event_fields` the content of its events. See examples/walk.c and
+// examples/level.c.
 //
 // Pointers must be null or valid for the call. If null has no meaning for a pointer, the call
 // fails. Texts are UTF-8 and end with a zero byte. Any thread may use a handle, but only one at
@@ -88,7 +88,7 @@ typedef enum {
   OBSP_EFFECT_KIND_RAY,
   // Something exploded at `from`, with `radius`.
   OBSP_EFFECT_KIND_BLAST,
-  // `entity` lost `damage` health by `other`.
+  // `other` took `damage` health from `entity`.
   OBSP_EFFECT_KIND_HURT,
   // The body `entity` was taken out of an overlap and put elsewhere.
   OBSP_EFFECT_KIND_REPLACED,
@@ -100,8 +100,8 @@ typedef enum {
   OBSP_MATCH_EVENT_KIND_JOINED,
   // `player` left.
   OBSP_MATCH_EVENT_KIND_LEFT,
-  // `player` was killed by `other`, which may be the same player; `text` is the means, by the
-  // name that the game gives it, as `rocket`.
+  // `player` was killed by `other`, which may be the same player; `text` is the game's name for
+  // the means, such as `rocket`.
   OBSP_MATCH_EVENT_KIND_DIED,
   // The health or score of `player` changed.
   OBSP_MATCH_EVENT_KIND_VITALS,
@@ -294,7 +294,7 @@ typedef struct {
 typedef struct {
   // The type of the value.
   ObspFieldType kind;
-  // A whole number. One above the greatest that fits is given as the greatest.
+  // A whole number. A number too great for the type is given as the greatest number that fits.
   int64_t integer;
   // A number with a fraction.
   double number;
@@ -412,8 +412,8 @@ typedef struct {
   bool is_asleep;
   // Whether the entity is to be drawn.
   bool is_visible;
-  // Whether the entity takes room. One that does not is a picture, and may follow another entity:
-  // its pose is then that of its carrier as it is drawn.
+  // Whether the entity takes room. An entity that takes none is a picture. A picture may follow
+  // another entity, its carrier, and then has the pose in which the carrier is drawn.
   bool is_solid;
   // The centre of a player's box, or the centre of mass of a body, in units.
   double position[3];
@@ -503,14 +503,15 @@ ObspClient *obsp_connect_by_authority(const char *server,
                                       const ObspIdentity *identity,
                                       double now);
 
-// Takes the next effect; false if there is none. If nobody takes them, the oldest are dropped. An
-// effect may come some ticks before the moment that is shown.
+// Takes the next effect; false if there is none. If effects are not taken, the oldest are dropped.
+// An effect may come some ticks before the moment that is shown.
 bool obsp_client_next_effect(ObspClient *client,
                              ObspEffect *effect);
 
 // Copies the fields of an event of the kind `OBSP_MATCH_EVENT_KIND_GAME`, at most `capacity` of
-// them. Returns the number of all its fields, at most 16: 0 if the game declares none for this kind
-// of events, and `data` then has the content in an encoding that only the game knows.
+// them. Returns the number of all its fields, at most 16. If the game declares no fields for this
+// kind of event, the number is 0, and `data` has the content in an encoding that only the game
+// knows.
 size_t obsp_client_event_fields(ObspClient *client,
                                 const ObspMatchEvent *event,
                                 ObspField *fields,

@@ -1,4 +1,5 @@
-//! Effects: what is shown for a moment, and neither entities nor events of the match tell.
+//! Effects: rays, explosions and the like, which are shown for a moment. They are neither entities
+//! nor events of the match.
 
 use obsp_proto::effects::Effect;
 
@@ -15,7 +16,7 @@ pub enum ObspEffectKind {
     Ray,
     /// Something exploded at `from`, with `radius`.
     Blast,
-    /// `entity` lost `damage` health by `other`.
+    /// `other` took `damage` health from `entity`.
     Hurt,
     /// The body `entity` was taken out of an overlap and put elsewhere.
     Replaced,
@@ -43,8 +44,8 @@ pub struct ObspEffect {
     pub radius: f64,
 }
 
-/// Takes the next effect; false if there is none. If nobody takes them, the oldest are dropped. An
-/// effect may come some ticks before the moment that is shown.
+/// Takes the next effect; false if there is none. If effects are not taken, the oldest are dropped.
+/// An effect may come some ticks before the moment that is shown.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_next_effect(
     client: *mut ObspClient,

@@ -39,7 +39,7 @@ pub enum ObspFieldType {
 pub struct ObspField {
     /// The type of the value.
     pub kind: ObspFieldType,
-    /// A whole number. One above the greatest that fits is given as the greatest.
+    /// A whole number. A number too great for the type is given as the greatest number that fits.
     pub integer: i64,
     /// A number with a fraction.
     pub number: f64,
@@ -52,8 +52,9 @@ pub struct ObspField {
 }
 
 /// Copies the fields of an event of the kind `OBSP_MATCH_EVENT_KIND_GAME`, at most `capacity` of
-/// them. Returns the number of all its fields, at most 16: 0 if the game declares none for this kind
-/// of events, and `data` then has the content in an encoding that only the game knows.
+/// them. Returns the number of all its fields, at most 16. If the game declares no fields for this
+/// kind of event, the number is 0, and `data` has the content in an encoding that only the game
+/// knows.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_event_fields(
     client: *mut ObspClient,

@@ -145,8 +145,8 @@ pub enum ObspMatchEventKind {
     Joined,
     /// `player` left.
     Left,
-    /// `player` was killed by `other`, which may be the same player; `text` is the means, by the
-    /// name that the game gives it, as `rocket`.
+    /// `player` was killed by `other`, which may be the same player; `text` is the game's name for
+    /// the means, such as `rocket`.
     Died,
     /// The health or score of `player` changed.
     Vitals,

@@ -10,8 +10,8 @@
 //! * [`handle`]: making and freeing clients; [`connect`]: with a socket of their own.
 //! * [`wire`]: bytes in and out, for callers with a connection of their own.
 //! * [`play`]: the player's input. [`actions`]: what the game lets players do beside moving.
-//! * [`event_fields`]: the content of a game's events. [`events`]: events of the connection and of the match.
-//!   [`view`]: the entities to draw. [`values`]: the values of a game's own fields.
+//! * [`event_fields`]: the content of a game's events. [`events`]: events of the connection and of
+//!   the match. [`view`]: the entities to draw. [`values`]: the values of a game's own fields.
 //! * [`effects`]: rays, explosions and hits.
 //! * [`level`]: the map, the sizes of players and the models of bodies.
 

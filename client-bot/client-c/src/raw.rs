@@ -18,7 +18,7 @@ pub(crate) unsafe fn client<'a>(client: *mut ObspClient) -> Result<&'a mut ObspC
     unsafe { client.as_mut() }.ok_or_else(|| Failure::invalid("the client is null"))
 }
 
-/// The structure behind a pointer that is called `name`.
+/// The structure behind a pointer. Messages call it `name`.
 ///
 /// # Safety
 /// Null, or valid for reads while the call lasts.
@@ -36,14 +36,14 @@ pub(crate) unsafe fn bytes<'a>(bytes: *const u8, length: usize) -> Result<&'a [u
         return Ok(&[]);
     }
     if bytes.is_null() || isize::try_from(length).is_err() {
-        return Err(Failure::invalid(format!("{length} bytes at {bytes:?} cannot be read")));
+        return Err(Failure::invalid(format!("there are no {length} bytes at {bytes:?}")));
     }
     // SAFETY: the caller's promise. The pointer is not null, and the length is no greater than an
     // object's can be.
     Ok(unsafe { slice::from_raw_parts(bytes, length) })
 }
 
-/// A text that is called `name`, and ends with a zero byte.
+/// A text that ends with a zero byte. Messages call it `name`.
 ///
 /// # Safety
 /// Null, or valid for reads up to a zero byte while the call lasts.

@@ -99,8 +99,8 @@ pub struct ObspEntity {
     pub is_asleep: bool,
     /// Whether the entity is to be drawn.
     pub is_visible: bool,
-    /// Whether the entity takes room. One that does not is a picture, and may follow another entity:
-    /// its pose is then that of its carrier as it is drawn.
+    /// Whether the entity takes room. An entity that takes none is a picture. A picture may follow
+    /// another entity, its carrier, and then has the pose in which the carrier is drawn.
     pub is_solid: bool,
     /// The centre of a player's box, or the centre of mass of a body, in units.
     pub position: [f64; 3],

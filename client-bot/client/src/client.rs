@@ -29,7 +29,7 @@ const MAX_DATAGRAMS: usize = 4;
 /// Code of a connection that is closed without an error.
 const CLOSE_OK: u32 = 0;
 
-/// The credentials of a client that joins, and what it wants.
+/// The credentials of a joining client, and its wishes.
 ///
 /// ```
 /// use obsp_client::Credentials;
@@ -51,8 +51,8 @@ pub struct Credentials {
     /// The name of the match to join on a server with several matches; `None` for the server's
     /// first match. A ticket is valid only in the match that it comes from.
     pub match_name: Option<MatchName>,
-    /// Whether to be sent rays, explosions and hits ([`Client::next_effect`]), which cost some
-    /// bytes. A client that draws nothing does without.
+    /// Whether the server sends rays, explosions and hits ([`Client::next_effect`]), which cost
+    /// some bytes. A client that draws nothing needs none of them.
     pub effects: bool,
 }
 
@@ -130,8 +130,8 @@ pub struct Snapshot {
 /// One player in a match.
 ///
 /// Pass on arriving bytes by [`Client::handle_stream`] and [`Client::handle_datagram`]. Call
-/// [`Client::tick`] with the player's input at [`Client::next_tick_at`] or every frame. After
-/// any of these take everything that [`Client::poll_event`] and [`Client::poll_transmit`]
+/// [`Client::tick`] with the player's input at [`Client::next_tick_at`] or every frame. After any
+/// of these calls, take everything that [`Client::poll_event`] and [`Client::poll_transmit`]
 /// return. Draw the [`View`] that [`Client::view`] returns.
 #[derive(Debug)]
 pub struct Client {
@@ -198,8 +198,8 @@ impl Client {
         }
     }
 
-    /// Handles a datagram; `None` if it has effects, was a duplicate, stale, or arrived before the
-    /// server's hello.
+    /// Handles a datagram. Returns `None` if the datagram has effects, is a duplicate, is stale, or
+    /// arrived before the server's hello.
     pub fn handle_datagram(&mut self, bytes: &[u8], now: Time) -> Option<Snapshot> {
         match self.session.receive_datagram(now, bytes) {
             Ok(received) => Some(self.on_snapshot(received?, now)),
@@ -358,7 +358,7 @@ impl Client {
     /// Takes the next effect with its tick: a ray, an explosion or a hit. A client has effects only
     /// if its [`Credentials`] ask for them. An effect that the player may have predicted, such as
     /// their own shot, can be shown at once. Show all others when [`View::render_tick`] has reached
-    /// their tick. They come once, and not always in the order of their ticks.
+    /// their tick. Each effect comes once. Effects do not always come in the order of their ticks.
     pub fn next_effect(&mut self) -> Option<(Tick, Effect)> {
         self.session.next_effect()
     }

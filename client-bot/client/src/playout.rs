@@ -46,12 +46,12 @@ const JUMP_THRESHOLD: f64 = 15.0;
 /// outdated: a quarter of a second at 60 Hz.
 const OUTDATED: f64 = 15.0;
 
-/// Number of outdated snapshots in a row that shows a skip of time by the server or a longer path:
-/// an eighth of a second at 60 Hz.
+/// Number of outdated snapshots in a row after which the server has skipped time or the path has
+/// become longer: an eighth of a second at 60 Hz.
 const MAX_OUTDATED: u32 = 8;
 
-/// Snapshots in a window: a second's worth at 60 Hz. At least one of this many did not wait for the
-/// caller.
+/// Snapshots in a window: a second's worth at 60 Hz. At least one snapshot of a window did not wait
+/// for the caller.
 const RECENT: u32 = 60;
 
 /// Maximum number of ticks by which a motion is extrapolated. The server sends a moving entity at
@@ -117,8 +117,8 @@ impl Playout {
         }
     }
 
-    /// Records that the snapshot of `tick` arrived at `now`. `waited` is the longest time for
-    /// which it may have waited for the caller. Returns whether it was late, because of the
+    /// Records that the snapshot of `tick` arrived at `now`. `waited` is the longest time for which
+    /// the snapshot may have waited for the caller. Returns whether it was late, because of the
     /// network or of the caller.
     pub fn arrived(&mut self, now: Time, tick: Tick, waited: Duration) -> bool {
         let after = self.ticks(now) - f64::from(tick.0);
@@ -173,8 +173,8 @@ impl Playout {
         self.recent.1[0].min(self.recent.1[1])
     }
 
-    /// Returns the earliest arrival. It is measured again after a whole run of snapshots came much
-    /// later than that.
+    /// Returns the earliest arrival. Measures it again after a whole run of snapshots that came
+    /// much later.
     fn without_outdated(&mut self, earliest: f64, after: f64) -> f64 {
         if after - earliest < OUTDATED {
             self.outdated = (0, f64::INFINITY);
@@ -361,8 +361,8 @@ mod tests {
         assert!((3.0..4.5).contains(&delay(2.0)), "{}", delay(2.0));
     }
 
-    /// Symptom: a page that was busy for 300 ms while it joined rendered the others a third of
-    /// a second late, and took half a minute to recover.
+    /// Symptom: a page that was busy for 300 ms while it joined rendered the other players a third
+    /// of a second late, and took half a minute to recover.
     #[test]
     fn snapshots_that_waited_for_the_caller_are_not_late() {
         let mut playout = Playout::new(60.0);

@@ -200,7 +200,8 @@ impl Prediction {
     }
 
     /// Sets the layers of the player, as the latest snapshot has them. If they change, the next
-    /// report of the player is the start of a replay. The layers of others are in their states.
+    /// report of the player is the start of a replay. The layers of other entities are in their
+    /// states.
     pub fn set_layers(&mut self, layers: CollisionLayers) {
         self.played_with_others |= layers != self.layers;
         self.layers = layers;

@@ -348,8 +348,8 @@ impl Client {
         while let Some(transmit) = self.client.poll_transmit() {
             match transmit {
                 Transmit::Stream(bytes) => self.unsent.extend(bytes),
-                // A datagram that QUIC does not accept counts as lost, and the next one repeats its
-                // command. `next` reports a connection that has ended.
+                // A datagram that QUIC does not accept counts as lost, and the next datagram
+                // repeats its command. `next` reports a connection that has ended.
                 Transmit::Datagram(bytes) => {
                     let _ = self.connection.send_datagram(Bytes::from(bytes));
                 }

@@ -15,7 +15,7 @@ const SMOOTHING: Duration = Duration::from_millis(100);
 const SNAP: f64 = 64.0;
 
 /// The view may move by this many units within a frame of a 60 Hz screen, besides the player's own
-/// motion, and does not visibly jump. A running player covers more.
+/// motion, without a visible jump. A running player moves further in a frame.
 const VISIBLE: f64 = 4.0;
 
 /// Length of a frame at 60 Hz, in seconds.

@@ -118,7 +118,7 @@ impl<'a> View<'a> {
     }
 
     /// The entities within `reach` units of `position` on each axis, without the client's own
-    /// player. Those that are attached to others come last.
+    /// player. Entities that are attached to others come last.
     pub fn entities_near(
         self,
         position: DVec3,

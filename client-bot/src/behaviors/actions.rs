@@ -7,7 +7,7 @@ use obsp_sim::{Buttons, Command, Random};
 const AIMED: [&str; 3] = ["fire", "rocket", "grenade"];
 
 /// Mean number of commands between two actions of a bot, and the greatest number of commands for
-/// which it holds one.
+/// which it holds an action.
 const INTERVAL: u64 = 60;
 const LONGEST: u64 = 30;
 

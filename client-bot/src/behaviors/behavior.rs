@@ -14,7 +14,7 @@ pub struct Perception<'a> {
     pub own: Option<PlayerMotion>,
     /// The solid entities around the bot.
     pub others: &'a [EntityState],
-    /// The places of the pictures around the bot, such as items.
+    /// The places of the entities around the bot that take no room, such as items.
     pub pictures: &'a [DVec3],
     /// The map.
     pub map: &'a Map,

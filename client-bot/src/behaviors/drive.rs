@@ -209,8 +209,7 @@ mod tests {
         assert!(drives.iter().map(|(.., landed)| landed).sum::<u32>() > 60, "{drives:?}");
     }
 
-    /// Units that a driver travels in 90 s, pads that it drops, and ticks that it spends
-    /// in one.
+    /// Units that a driver travels in 90 s, pads that it drops, and ticks that it spends in a pad.
     fn drive(map: &Arc<obsp::Map>, nav: &NavGraph, seed: u64) -> (f64, usize, u32) {
         let config = Config { tick_rate: 60, seed, objects: 0, max_players: 2 };
         let mut game = Match::new(RepairPads, Arc::clone(map), config).unwrap();

@@ -12,8 +12,8 @@ use super::sight::is_in_sight;
 const FAR: f64 = 400.0;
 const NEAR: f64 = 120.0;
 
-/// Largest change of heading in a tick, in steps of a command's angle: 600 degrees a second at 60 Hz, as
-/// fast as a good player.
+/// Largest change of heading in a tick, in steps of a command's angle: 600 degrees a second at 60
+/// Hz, as fast as a good player.
 const TURN: i32 = 1800;
 
 /// Ticks between two searches for an opponent: a quarter of a second at 60 Hz.
@@ -79,14 +79,14 @@ impl Fight {
         visible.min_by(|a, b| distance(a).total_cmp(&distance(b))).map(|other| other.id)
     }
 
-    /// Strafes the other way if the bot is stuck, or walks off in a random direction if
-    /// there is no opponent to keep in view. A door before it is opened first.
+    /// Strafes the other way if the bot is stuck, or walks off in a random direction if there is no
+    /// opponent to keep in view. A door in front of the bot is opened first.
     fn check_progress(&mut self, here: DVec3, perception: &Perception<'_>) {
         let before = self.checked_position.replace(here);
         if before.is_none_or(|before| before.distance(here) >= MIN_PROGRESS) {
             return;
         }
-        // Its own route gives up by itself before something that moves for ever.
+        // The route itself gives up if the body ahead never comes to rest.
         if self.path.is_active() && moves_ahead(here, self.yaw, perception.others) {
             return;
         }

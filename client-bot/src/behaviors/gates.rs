@@ -1,5 +1,5 @@
-//! The doors of a map that do not open by themselves, and what opens each: a button or a trigger
-//! whose target is the door's name, perhaps by way of relays.
+//! The doors of a map that do not open by themselves, and their switches. A switch is a button or a
+//! trigger whose target is the door's name, perhaps by way of relays.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ const DOORS: [&str; 3] = ["func_door", "func_door_rotating", "func_door_secret"]
 /// Classes of entities that a player sets off by touching or shooting them.
 const SWITCHES: [&str; 4] = ["func_button", "trigger_multiple", "trigger_once", "trigger_secret"];
 
-/// Classes of entities that pass on what sets them off.
+/// Classes of entities that set off their target when they are set off.
 const RELAYS: [&str; 2] = ["trigger_relay", "trigger_counter"];
 
 /// Maximum number of relays between a switch and its door.
@@ -32,7 +32,8 @@ const BEFORE: f64 = 48.0;
 /// The way between two waypoints is tested at places this many units apart.
 const SPACING: f64 = 4.0;
 
-/// Height of the eyes over the middle of a player of the usual size, in units: shots come from there.
+/// Height of the eyes over the middle of a player of the usual size, in units: shots come from
+/// there.
 const EYES: f64 = 22.0;
 
 /// Waypoints ahead among which a door is looked for.
@@ -46,10 +47,10 @@ pub(super) struct Gate {
     pub(super) switches: Vec<Switch>,
 }
 
-/// What opens a door.
+/// A button or a trigger that opens a door.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Switch {
-    /// The middle of it.
+    /// The middle of the switch.
     pub(super) middle: DVec3,
     /// Where a player stands to use it: the centre of the crouching box.
     pub(super) from: DVec3,
@@ -81,7 +82,7 @@ impl Gate {
         doors.filter_map(gate).collect()
     }
 
-    /// Whether the door is before a bot that goes along `route`.
+    /// Whether the door is in front of a bot that goes along `route`.
     pub(super) fn is_before(&self, here: DVec3, route: &[Waypoint]) -> bool {
         let ahead = &route[..route.len().min(AHEAD)];
         self.bounds.inflated(BEFORE).contains(here) && self.is_crossed(here, ahead)
@@ -123,8 +124,8 @@ impl Switch {
     }
 }
 
-/// The names by which something sets off the door of this name: its own, and those of relays that
-/// lead to it. Each of `relays` has the name of a relay and the name that it sets off.
+/// The targets that set off the door of this name: the door's own name, and the names of relays
+/// that lead to it. Each of `relays` has the name of a relay and the name that it sets off.
 fn names_of<'a>(relays: &[[&'a str; 2]], door: &'a str) -> BTreeSet<&'a str> {
     let mut names = BTreeSet::from([door]);
     for _ in 0..MAX_RELAYS {

@@ -47,11 +47,11 @@ const MIN_TRANSPORT: f32 = 1.0;
 /// Classes of volumes in which players climb.
 const LADDERS: [&str; 2] = ["trigger_ladder", "func_ladder"];
 
-/// The headings in which a ladder is tried: most lean on a wall along an axis.
+/// The headings in which a ladder is tried. Most ladders lean on a wall along an axis.
 const HEADINGS: [u16; 4] = [0, 1 << 14, 1 << 15, 3 << 14];
 
-/// Ticks for which a player who has climbed a ladder walks on, so that the next node is not at its
-/// brink.
+/// Ticks for which a player who has climbed a ladder walks on, so that the next node is not at the
+/// edge above the ladder.
 const WALKS_ON: usize = 10;
 
 /// Maximum number of nodes per graph: enough for a large map at this stride. On a larger map, bots
@@ -92,7 +92,7 @@ struct Explorer<'a> {
     map: &'a Map,
     crouching: SizeId,
     standing: SizeId,
-    /// The vector from the centre of the crouching box to that of the standing one.
+    /// The vector from the centre of the crouching box to the centre of the standing box.
     rise: Vec3,
     /// The highest ledge that is walked up, and the highest that a jump reaches, in units.
     ledges: [f32; 2],
@@ -109,7 +109,7 @@ fn ledges(movement: &MovementParameters) -> [f32; 2] {
 }
 
 impl NavGraph {
-    /// The movement parameters of the players on it.
+    /// The movement parameters of the players on the map.
     pub(super) fn movement(&self) -> &MovementParameters {
         &self.movement
     }
@@ -186,8 +186,8 @@ impl NavGraph {
         self.gates = gates;
     }
 
-    /// The shortest way to a switch that opens the door before a bot on `route`, and the switch;
-    /// `None` without such a door, or if all ways lead through it.
+    /// The shortest way to a switch that opens the door in front of a bot on `route`, and the
+    /// switch. `None` if there is no such door, or if all ways to its switches lead through it.
     pub(super) fn way_to_open(
         &self,
         here: DVec3,
@@ -256,7 +256,7 @@ impl NavGraph {
         self.nearest_where(position, |_| true)
     }
 
-    /// The nearest of these nodes that `is_meant`.
+    /// The nearest of the nodes for which `is_meant` holds, in the same cells.
     fn nearest_where(&self, position: DVec3, is_meant: impl Fn(&Node) -> bool) -> Option<u32> {
         let position = position.as_vec3();
         let (x, y) = cell(position);
@@ -267,8 +267,8 @@ impl NavGraph {
         nodes.min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
     }
 
-    /// The node at a position. If there is none yet, it is added, and the second value is the node,
-    /// too.
+    /// The node at a position. If there is none yet, adds it, and returns it as the second value as
+    /// well.
     fn add(&mut self, explorer: &Explorer<'_>, position: Vec3) -> (u32, Option<u32>) {
         let cell = self.cells.entry(cell(position)).or_default();
         let same =

@@ -1,5 +1,5 @@
-//! Follows a route of the navigation graph. Before a door with a name, the way leads to what opens it,
-//! and back.
+//! Follows a route of the navigation graph. At a door with a name, the way first leads to the
+//! switch that opens the door, and back.
 //!
 //! Call [`PathFollower::go_to`] or [`PathFollower::go_anywhere`] first, then
 //! [`PathFollower::next_command`] every tick for as long as it
@@ -36,7 +36,7 @@ const USES: u32 = 45;
 /// How often a bot goes to open a door on the way to one goal.
 const MAX_ERRANDS: u32 = 3;
 
-/// A bot jumps if the next waypoint is higher than a step less this many units.
+/// A bot jumps if the next waypoint is higher than the step height minus this many units.
 const BELOW_A_STEP: f64 = 1.0;
 
 /// Follows a route, waypoint by waypoint.
@@ -52,11 +52,11 @@ pub(super) struct PathFollower {
     errands: u32,
 }
 
-/// The way to the switch of a door ends at the end of the route.
+/// A walk to the switch of a door. The present route ends at the switch.
 #[derive(Clone, Debug)]
 struct Errand {
     switch: Switch,
-    /// The route from there to the goal.
+    /// The route from the switch to the goal.
     back: Vec<Waypoint>,
     /// Ticks for which the bot has used the switch.
     used: u32,
@@ -96,8 +96,8 @@ impl PathFollower {
         self.errand = None;
     }
 
-    /// For a bot that makes no progress: whether it uses a switch, or goes to use the one that opens
-    /// the door before it.
+    /// Whether a bot that makes no progress uses a switch, or now goes to the switch of the door in
+    /// front of it.
     pub(super) fn opens(&mut self, here: DVec3, nav: &NavGraph) -> bool {
         let ahead = self.route.get(self.next..).unwrap_or_default();
         if self.errand.is_some() {
@@ -113,7 +113,7 @@ impl PathFollower {
     }
 
     /// The command that leads from `position` along the route, or uses a switch at its end; `None`
-    /// at the end of all, or if the next waypoint was not reached in time.
+    /// at the goal, or if the next waypoint was not reached in time.
     pub(super) fn next_command(&mut self, position: DVec3, jumped: bool) -> Option<Command> {
         if let Some(command) = self.along_route(position, jumped) {
             return Some(command);
@@ -161,7 +161,7 @@ impl PathFollower {
         let after = self.route.get(self.next + 1);
         let mut buttons = Buttons::default();
         let rise = target.position.z - position.z;
-        // A bot that climbs holds the key.
+        // A bot that climbs holds the jump key.
         let climbs = rise > thrown;
         let is_high = rise > (self.movement.step_height - BELOW_A_STEP).max(BELOW_A_STEP);
         if climbs || (is_high && !jumped) {

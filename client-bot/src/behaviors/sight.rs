@@ -32,7 +32,8 @@ fn is_between(body: &EntityState, model: &Model, way: [DVec3; 2]) -> bool {
     model.parts().iter().any(|part| is_crossed(part, from, to))
 }
 
-/// Whether a segment passes through a solid: what is behind all of its planes is not empty.
+/// Whether a segment passes through a solid, which means that part of it is behind all planes of
+/// the solid.
 fn is_crossed(solid: &ConvexSolid, from: DVec3, to: DVec3) -> bool {
     let (mut enters, mut leaves) = (0.0_f64, 1.0_f64);
     for face in solid.faces() {

@@ -30,8 +30,8 @@ const EYES: f64 = 20.0;
 /// Largest change of heading in one tick while walking freely: a gentle curve.
 const MAX_SWAY: u64 = 400;
 
-/// Follows routes to random positions, walks about in curves, jumps and crouches now and
-/// then, turns away from obstacles, waits for what moves ahead, walks into props to push them, and
+/// Follows routes to random positions, walks about in curves, jumps and crouches now and then,
+/// turns away from obstacles, waits for bodies that move ahead, walks into props to push them, and
 /// over items to take them.
 #[derive(Clone, Debug)]
 pub struct Wander {
@@ -197,7 +197,8 @@ mod tests {
     use crate::behaviors::NavGraph;
     use crate::behaviors::tests::{arena, own_at, prop_at};
 
-    /// Two seconds at 60 Hz: several checks and at least one plan.
+    /// Number of ticks in a test: two seconds at 60 Hz. In this time a bot checks several times
+    /// whether it makes progress, and makes at least one plan.
     const WHILE: usize = 120;
 
     /// The commands of a bot that finds itself at these positions in turn.

@@ -7,8 +7,8 @@ const BIN: Duration = Duration::from_micros(100);
 /// Number of bins up to one second.
 const BINS: usize = 10_000;
 
-/// Width of a bin above one second, and the number of such bins: they reach up to eleven
-/// seconds. Longer durations share the last one.
+/// Width of a bin above one second, and the number of such bins, which reach up to eleven seconds.
+/// Longer durations share the last bin.
 const WIDE_BIN: Duration = Duration::from_millis(10);
 const WIDE_BINS: usize = 1_000;
 
@@ -48,8 +48,8 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// The duration that `percent` of all do not exceed, rounded up to the width of a
-    /// bin; zero if nothing was recorded.
+    /// The duration that `percent` per cent of all durations do not exceed, rounded up to the width
+    /// of a bin; zero if nothing was recorded.
     pub(super) fn percentile(&self, percent: u64) -> Duration {
         let rank = (self.count * percent).div_ceil(100).max(1);
         let mut below = 0;

@@ -69,9 +69,9 @@ pub struct Report {
     /// per minute and bot. They are visible unless they are smoothed. The prediction error may be
     /// greater or smaller, because it is measured at an earlier tick.
     pub jumps_per_minute: f64,
-    /// Corrections that are visible although they are smoothed, per minute and bot. Corrections are
-    /// spread over a tenth of a second, and these still move the view by more than four units in a
-    /// frame at 60 Hz, besides the player's own motion.
+    /// Corrections that are visible although they are smoothed, per minute and bot. Smoothing
+    /// spreads a correction over a tenth of a second. A visible one still moves the view by more
+    /// than four units in a frame at 60 Hz, besides the player's own motion.
     pub smoothed_jumps_per_minute: f64,
     /// The first second after joining and loading the map.
     pub joining: Joining,

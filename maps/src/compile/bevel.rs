@@ -203,9 +203,9 @@ fn thinned(normals: Vec<DVec3>) -> Vec<DVec3> {
     kept
 }
 
-/// The direction that is farthest from all normals, among those in which the cell ends at `corner`.
-/// Also the cosine of its angle to the nearest normal. On the sphere of directions it is the middle
-/// of three normals with no other normal nearer.
+/// The direction that is farthest from all normals, among the directions in which the cell ends at
+/// `corner`, and the cosine of its angle to the nearest normal. On the sphere of directions, this
+/// direction is the middle of three normals with no other normal nearer.
 fn farthest(normals: &[DVec3], corners: &[DVec3], corner: DVec3) -> Option<(f64, DVec3)> {
     let mut farthest: Option<(f64, DVec3)> = None;
     for (i, &a) in normals.iter().enumerate() {

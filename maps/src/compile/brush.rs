@@ -30,7 +30,7 @@ const ROUNDED: f64 = 1e-6;
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum DegenerateBrush {
     /// A corner of the brush is too far out.
-    #[error("it reaches beyond ±{MAX_COORDINATE} units")]
+    #[error("it reaches beyond ±{MAX_COORDINATE} units, where maps end: move it inward")]
     TooFar,
     /// A coordinate is not a finite number.
     #[error("a coordinate of face {0} is not a finite number")]

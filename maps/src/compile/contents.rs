@@ -6,8 +6,8 @@
 //! a backslash counts as a slash.
 //!
 //! A name that is in no table is solid. Some known names mean more in their game than in this
-//! world: no ground of this world is slick, and no clip stops only bots. Each such name is reported once,
-//! as an [`Unsupported`].
+//! world: no ground of this world is slick, and no clip stops only bots. Each such name is reported
+//! once, as an [`Unsupported`].
 
 mod flow;
 mod half_life;
@@ -95,7 +95,7 @@ type Reason = &'static str;
 
 const CURRENT: Reason = "only liquids have currents in this world, so the brush moves nobody";
 const BOTS: Reason = "nothing in this world stops only bots and monsters, so the brush is left out";
-const LADDER: Reason = "this world has no ladders, so nobody climbs the brush";
+const LADDER: Reason = "only trigger_ladder and func_ladder are ladders: nobody climbs the brush";
 const SLICK: Reason = "this world has no slick surfaces";
 const PORTAL: Reason = "this world is not divided into areas, so the portal is always open";
 const ORIGIN: Reason =

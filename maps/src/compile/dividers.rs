@@ -2,8 +2,8 @@
 //!
 //! A convex solid lies behind the plane of each of its faces. So a tree of the faces' planes alone
 //! peels off one face at a time, and its depth is the number of faces. Planes through the middle of
-//! the solid first halve the faces. Maps without such a brush have no dividers, and their trees are
-//! divided by the faces' planes alone.
+//! the solid first halve the faces. Maps without a brush of very many faces have no dividers, and
+//! their trees are divided by the faces' planes alone.
 
 use glam::DVec3;
 

@@ -103,12 +103,12 @@ fn drawn(brushes: &usize, entity: &Option<(u64, String)>, omitted: &Option<u64>)
     match entity {
         _ if *brushes == 0 && omitted.is_none() => "; it has no brushes".to_owned(),
         Some((line, class)) if class.is_empty() => format!(
-            "; the entity of line {line} has brushes, but no classname: those of the static world \
-             belong to worldspawn"
+            "; the entity of line {line} has brushes, but no classname: brushes of the static \
+             world belong to worldspawn"
         ),
         Some((line, class)) => format!(
-            "; the entity of line {line}, {class}, has brushes: those of the static world belong to \
-             worldspawn"
+            "; the entity of line {line}, {class}, has brushes: brushes of the static world \
+             belong to worldspawn"
         ),
         None => String::new(),
     }

@@ -1,8 +1,8 @@
 //! Volumes of liquids from the brushes of liquids.
 //!
-//! Brushes of liquids may overlap, and volumes must not, because shares in them are summed. Of the
-//! kinds at a place the most harmful one counts. So a brush gives what is left of it after all
-//! brushes of more harmful kinds, and all earlier ones of its own kind, are cut out of it.
+//! Brushes of liquids may overlap. Volumes must not, because a body's shares in them are summed.
+//! Where kinds overlap, the most harmful kind counts. So all brushes of more harmful kinds, and all
+//! earlier brushes of its own kind, are cut out of a brush, and the rest becomes its volumes.
 
 use super::brush::MIN_THICKNESS;
 use crate::geometry::{ConvexSolid, Plane};
@@ -15,7 +15,7 @@ pub(super) struct LiquidBrush {
     pub(super) solid: ConvexSolid,
 }
 
-/// The line of a brush from which on the volumes are too many.
+/// The line of the brush with which the volumes become too many.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooMany(pub(super) u64);
 
@@ -33,7 +33,8 @@ pub(super) fn volumes(mut brushes: Vec<LiquidBrush>, most: usize) -> Result<Vec<
                 return Err(TooMany(brush.line));
             }
         }
-        // A file holds no solid with more faces. Such a part takes two brushes of hundreds of faces.
+        // A file holds no solid with more faces. Only brushes with hundreds of faces make such a
+        // part.
         if volumes.len() + parts.len() > most || parts.iter().any(|p| p.faces().len() > MAX_FACES) {
             return Err(TooMany(brush.line));
         }
@@ -58,7 +59,7 @@ fn without(part: ConvexSolid, other: &ConvexSolid) -> Vec<ConvexSolid> {
     outside
 }
 
-/// The part of `solid` behind `planes`; `None` if it is so thin that nothing would be felt of it.
+/// The part of `solid` behind `planes`; `None` if the part is too thin to be noticed.
 fn behind(solid: &ConvexSolid, planes: &[Plane]) -> Option<ConvexSolid> {
     let all: Vec<Plane> = self::planes(solid).into_iter().chain(planes.iter().copied()).collect();
     let part = ConvexSolid::from_planes(&all).ok()?;

@@ -13,11 +13,11 @@ use super::textures;
 use crate::geometry::ConvexSolid;
 use crate::map::MapEntity;
 
-/// The class of a volume in which liquids flow, which a designer may also draw.
+/// The class of a volume in which liquids flow. A designer may also draw such a volume.
 const CURRENT: &str = "trigger_current";
 
-/// The key `speed` of a current whose map gives it only a direction, in units per second. Quake II
-/// adds 400 to the wish of players in it, of which swimming keeps half.
+/// The key `speed`, in units per second, of a current for which the map gives only a direction.
+/// Quake II adds 400 to the wished speed of players in a current, and swimming halves that speed.
 const CURRENT_SPEED: &str = "200";
 
 /// The solids and entities of a map.

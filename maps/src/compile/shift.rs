@@ -23,8 +23,8 @@ pub(super) struct Shifted {
     pub(super) tree: ShiftTree,
     /// The number of branches that are bevels.
     pub(super) bevels: usize,
-    /// The surface of the union of the unexpanded solids that rays hit. Clip brushes are invisible, so
-    /// they neither have a surface nor cover one.
+    /// The surface of the union of the unexpanded solids that rays hit. Clip brushes are invisible,
+    /// so they neither have a surface nor cover one.
     pub(super) surface: Surface,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn build(
     Ok(Shifted { tree, bevels, surface })
 }
 
-/// The parts of the faces of a hull's solids that no other of the solids covers.
+/// The parts of the faces of a hull's solids that no other solid covers.
 fn uncovered(hull: &Hull) -> Vec<(FaceIndex, Piece)> {
     let mut pieces = Vec::new();
     for solid in 0..hull.solids() {
@@ -66,8 +66,8 @@ fn uncovered(hull: &Hull) -> Vec<(FaceIndex, Piece)> {
     pieces
 }
 
-/// The surface that is drawn: `all` pieces, unless there are clip brushes. The pieces of the other
-/// brushes alone are found then.
+/// The surface that is drawn. Without clip brushes it consists of `all` pieces. Otherwise the
+/// pieces are found again, for the other brushes alone.
 fn drawn(
     statics: &[StaticBrush],
     size: SizeId,

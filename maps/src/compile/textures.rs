@@ -1,5 +1,5 @@
 //! The textures of a map's surface. An `.obsp` has none, because no query needs them. Programs that
-//! draw a map may read their names from the source.
+//! draw a map may read the textures' names from the source.
 
 use std::collections::HashMap;
 
@@ -35,8 +35,8 @@ pub struct SurfaceTextures {
 }
 
 impl SurfaceTextures {
-    /// The textures of the surface of `map`, by its source. `None` if the map is not compiled
-    /// from this text: then its solids are others.
+    /// The textures of the surface of `map`, by its source. `None` if the map was not compiled from
+    /// this text, because its solids are then different.
     pub fn read(source: &Source, map: &Map) -> Option<Self> {
         [Curves::LeftOut, Curves::Solid].into_iter().find_map(|curves| {
             let options = CompileOptions { curves, ..CompileOptions::default() };

@@ -1,4 +1,4 @@
-//! Convex solids whose faces and corners are known, because a closed surface has them.
+//! Convex solids made of a closed surface, which already has their faces and corners.
 
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ pub(crate) fn inside(polygons: &[(Plane, Winding)]) -> Option<ConvexSolid> {
         }
         loops.push((polygons[group[0]].0, outline(&edges)?));
     }
-    // A vertex between two faces alone lies within their edge.
+    // A vertex that only two faces share lies within their edge.
     let mut uses = vec![0_u32; corners.len()];
     for &vertex in loops.iter().flat_map(|(_, vertices)| vertices) {
         uses[usize::from(vertex)] += 1;

@@ -1,7 +1,8 @@
 //! The convex hull of points, by quickhull (Barber, Dobkin and Huhdanpaa 1996) in whole numbers.
 //!
-//! The points are whole numbers of at most [`REACH`]. So every side of a plane is exact, and the
-//! hull is exactly convex, however the points lie: on one face, on one line, or in one place.
+//! The points are whole numbers of at most [`REACH`]. So the side of a plane on which a point lies
+//! is exact, and the hull is exactly convex, even if points lie on one face, on one line, or in one
+//! place.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ pub(crate) const REACH: i64 = 1 << 23;
 /// A point in whole numbers.
 pub(crate) type Point = [i64; 3];
 
-/// What points span that have no hull with a volume.
+/// The span of points whose hull has no volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Span {
     /// One place, or there are no points.
@@ -112,8 +113,8 @@ impl<'a> Hull<'a> {
         dot(*normal, minus(self.points[point], self.points[corners[0]]))
     }
 
-    /// Lists each point at the first facet from `first` on that it is in front of. A point in front
-    /// of none is inside.
+    /// Lists each point at the first facet, from `first` on, that has the point in front. A point
+    /// in front of no facet is inside.
     fn share_out(&mut self, points: impl IntoIterator<Item = usize>, first: usize) {
         for point in points {
             let new = first..self.facets.len();
@@ -136,8 +137,8 @@ impl<'a> Hull<'a> {
         None
     }
 
-    /// Replaces all facets that `point` is in front of by new ones that lead to the point. `facet`
-    /// is one of them.
+    /// Replaces all facets that have `point` in front by new facets that lead to the point. `facet`
+    /// is one of the replaced facets.
     fn extend_to(&mut self, point: usize, facet: usize) {
         let (mut seen, mut orphans) = (vec![facet], Vec::new());
         // The edges around the facets that are seen: each with the facet beyond it.
@@ -204,7 +205,7 @@ impl<'a> Hull<'a> {
             }
             outlines.push(outline);
         }
-        // A point between two faces alone lies within their edge.
+        // A point that only two faces share lies within their edge.
         let mut uses = vec![0_u32; self.points.len()];
         outlines.iter().flat_map(HashMap::keys).for_each(|&corner| uses[corner] += 1);
         outlines.iter().map(|outline| around(outline, |corner| uses[corner] > 2)).collect()

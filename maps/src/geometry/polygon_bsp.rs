@@ -12,8 +12,9 @@ pub(crate) use surface::Surface;
 /// A solid-leaf BSP of a closed surface: the planes of its polygons cut space
 /// until every leaf is wholly inside or wholly outside.
 ///
-/// Every model has one. It cuts the model into convex parts, and the filter
-/// cascade walks the polygons of one body down the tree of another.
+/// Every model has one, except models that are drawn in a map as several brushes. The tree cuts the
+/// model into convex parts, and the filter cascade walks the polygons of one body down the tree of
+/// another.
 #[derive(Clone, Debug, Default)]
 pub struct PolygonBsp {
     nodes: Vec<Node>,
@@ -56,7 +57,7 @@ impl PolygonBsp {
     }
 
     /// Builds the tree like [`build`](Self::build). `None` if the polygons at all nodes together
-    /// are more than `most`. Those of a convex body count once.
+    /// are more than `most`. The polygons of a convex body count once.
     pub(crate) fn build_within(polygons: Vec<(Plane, Winding)>, most: usize) -> Option<Self> {
         let mut tree = Self { nodes: Vec::new(), root: Child::Empty, fragments: 0 };
         let mut visited = 0;
@@ -98,7 +99,8 @@ impl PolygonBsp {
         Some(tree)
     }
 
-    /// The tree of a convex surface of so many polygons, by the faces of the solid inside.
+    /// The tree of a convex surface with this number of polygons, made of the faces of the solid
+    /// inside.
     pub(crate) fn of_convex(solid: &ConvexSolid, polygons: usize) -> Self {
         let mut tree = Self { fragments: polygons, ..Self::default() };
         let mut place = Place::Root;
@@ -194,13 +196,13 @@ fn sides(winding: &Winding, plane: &Plane) -> (bool, bool) {
     })
 }
 
-/// Maximum number of polygons whose planes are tried as dividers. A surface of so many polygons
-/// needs no better divider than the best of this many.
+/// Maximum number of polygons whose planes are tried as dividers. For a surface with more polygons,
+/// the best of this many dividers is good enough.
 const MAX_CANDIDATES: usize = 128;
 
 /// The polygons whose planes may divide a surface of `count` polygons that bounds no convex body.
-/// Among many polygons only those are tried that cut something: a plane that all others are behind
-/// hardly divides anything.
+/// If there are many polygons, only those that cut something are tried, because a plane with all
+/// other polygons behind it hardly divides anything.
 fn candidates(surface: &Surface, count: usize) -> Vec<usize> {
     if count <= MAX_CANDIDATES {
         return (0..count).collect();

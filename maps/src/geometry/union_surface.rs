@@ -83,8 +83,8 @@ mod tests {
         )
     }
 
-    /// Symptom: a map of a hundred slabs along each axis took a gigabyte. Cause: each slab's face was
-    /// cut by all others. Cure: the number of pieces has a limit.
+    /// Symptom: a map of a hundred slabs along each axis took a gigabyte. Cause: each slab's face
+    /// was cut by all others. Cure: the number of pieces has a limit.
     #[test]
     fn solids_that_cross_each_other_too_often_are_refused() {
         let slabs: Vec<ConvexSolid> = (0..40)

@@ -13,7 +13,7 @@ impl Map {
     /// The model turns about its entity's `origin`: the middle of a brush with the texture
     /// `origin`, as in Quake II and its successors, or else the key. An entity without an origin
     /// turns about the middle of the box around its brushes, rounded to whole units.
-    /// [`Model::drawn`] tells that point.
+    /// [`Model::drawn`] returns that point.
     ///
     /// The model of the first entity with brushes has the name `*1`, the next `*2`, as in Quake.
     /// Clients that have the map make the same models by [`Map::model_named`].
@@ -31,8 +31,8 @@ impl Map {
     /// ```
     ///
     /// # Errors
-    /// [`BrushModelError`] if the entity has no brushes, they have too many faces or extend too far,
-    /// or one is too thin.
+    /// [`BrushModelError`] if the entity has no brushes, they have too many faces or extend too
+    /// far, or a brush is too thin.
     pub fn model_of(&self, entity: &MapEntity) -> Result<Model, BrushModelError> {
         match self.index_of(entity) {
             Some(index) => self.model_at(index),

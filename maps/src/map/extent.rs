@@ -13,7 +13,7 @@ use crate::geometry::Aabb;
 pub const UNIVERSE: f32 = 262_144.0;
 
 /// Longest distance along an axis that is traced at once, in units: twice the greatest coordinate
-/// of a map, which is the longest way through one. The time of a hit is an `f32` share of the
+/// of a map, which is the longest way through a map. The time of a hit is an `f32` share of the
 /// traced piece, so this limit bounds the error of the time.
 pub(crate) const LONGEST_PIECE: f32 = 65_536.0;
 

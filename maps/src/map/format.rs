@@ -1,7 +1,7 @@
 //! The `.obsp` file: magic, version, content hash, then a bincode body and sections.
 //!
-//! `body` is what every map has, as it is stored; `shift` and `surface` are parts of it. `sections`
-//! has what only some maps have. `list` reads sequences whose claimed length is not trusted.
+//! `body` holds the parts that every map has; `shift` and `surface` are in it. `sections` holds the
+//! parts that only some maps have. `list` reads sequences whose claimed length is not trusted.
 //! `error` has the errors.
 
 mod body;

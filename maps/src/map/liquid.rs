@@ -113,8 +113,8 @@ impl Map {
         self.liquids.volumes()
     }
 
-    /// The liquid at `point`; `None` if there is none. A point on the common face of two volumes
-    /// is in the more harmful one. The solids of the world do not count, so a place in a wall may be
+    /// The liquid at `point`; `None` if there is none. A point on the common face of two volumes is
+    /// in the more harmful one. The solids of the world do not count, so a place in a wall may be
     /// in a liquid.
     ///
     /// ```

@@ -163,7 +163,7 @@ mod tests {
         let map = block();
         let size = map.size("point").expect("a default size");
         let Clearance::Near(near) = map.clearance(size, Vec3::new(32.3, 32.4, 0.0), 1.0) else {
-            panic!("the trace did not meet the edge")
+            panic!("no surface is near the edge")
         };
         assert!(near.distance <= 0.5 && near.distance >= 0.3, "{near:?}");
     }

@@ -13,8 +13,8 @@ const APART: f32 = 1.0 / 16.0;
 
 /// A box of positions in a map, and the lowest part of the map's tree that holds all of them. Many
 /// queries near one place, such as the sweeps of a player's tick, need not come down the whole tree
-/// each time. They give the same results as the queries of the map, bit for bit, also where they leave
-/// the region.
+/// each time. They give the same results as the queries of the map, bit for bit, even where they
+/// leave the region.
 #[derive(Clone, Copy, Debug)]
 pub struct Region<'a> {
     onion: &'a OnionTree,
@@ -27,7 +27,7 @@ pub struct Region<'a> {
 impl<'a> Region<'a> {
     pub(super) fn new(onion: &'a OnionTree, centre: Vec3, reach: Vec3) -> Self {
         let (min, max) = (centre - reach, centre + reach);
-        // The rounding of a distance from a plane is less than that of the farthest corner.
+        // The rounding of a distance from a plane is greatest at the farthest corner.
         let apart = APART + 4.0 * rounding(min.abs().max(max.abs()));
         let mut child = onion.root();
         while let Target::Node(index) = child.target() {
@@ -45,7 +45,7 @@ impl<'a> Region<'a> {
         Self { onion, min, max, child }
     }
 
-    /// The part of the tree at which a query begins that stays between these positions.
+    /// The part of the tree at which a query begins if it stays between these positions.
     #[inline]
     fn root_for(&self, positions: [Vec3; 2]) -> Child {
         let holds = |at: Vec3| self.min.cmple(at).all() && at.cmple(self.max).all();

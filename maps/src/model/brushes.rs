@@ -18,7 +18,7 @@ pub struct Drawn {
     /// Index of the entity in [`Map::entities`](crate::Map::entities).
     pub entity: usize,
     /// The point of the map about which the model is made. A body at this place that is not turned
-    /// is where the brushes are drawn.
+    /// lies where the brushes are drawn.
     pub place: DVec3,
 }
 

@@ -104,7 +104,7 @@ pub enum ModelError {
         span: &'static str,
     },
     /// A number that a box, cylinder or ball may not have.
-    #[error("model {model}: the {what} is {seen}, which is not from {least} to {most}")]
+    #[error("model {model}: the {what} is {seen}, which is not between {least} and {most}")]
     BadSize {
         /// Name of the model.
         model: String,

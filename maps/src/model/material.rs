@@ -147,8 +147,8 @@ impl Material {
     }
 
     /// Linear damping, per second: the air brakes a body. With a damping of *c* a body that nothing
-    /// else moves loses about the share *c* of its speed per second, and a body that falls reaches
-    /// gravity divided by *c*, and no more.
+    /// else moves loses about the share *c* of its speed per second, and a body that falls gets no
+    /// faster than gravity divided by *c*.
     pub const fn linear_damping(&self) -> f64 {
         self.linear_damping
     }
@@ -158,8 +158,8 @@ impl Material {
         self.gravity_scale
     }
 
-    /// Mass of a cubic unit, in kilograms. With the default a crate of 32 units (about 80 cm) weighs
-    /// 66 kg, about as much as a player.
+    /// Mass of a cubic unit, in kilograms. With the default a crate of 32 units (about 80 cm)
+    /// weighs 66 kg, about as much as a player.
     pub const fn density(&self) -> f64 {
         self.density
     }

@@ -47,10 +47,9 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`ModelError::BadPoint`] for a point that is not finite, or is more than 1,024 units from the
-    /// middle of all points. [`ModelError::NoVolume`] if all points lie within 1/2048 unit of one
-    /// plane.
-    /// [`ModelError::TooComplex`] if the hull has more than 8,192 polygons.
+    /// [`ModelError::BadPoint`] for a point that is not finite, or is more than 1,024 units from
+    /// the middle of all points. [`ModelError::NoVolume`] if all points lie within 1/2048 unit of
+    /// one plane. [`ModelError::TooComplex`] if the hull has more than 8,192 polygons.
     pub fn convex_hull(name: &str, points: &[DVec3]) -> Result<Self, ModelError> {
         let (mut points, unit) = whole_numbers(name, points)?;
         let count = points.len();
@@ -102,7 +101,8 @@ impl Model {
     }
 
     /// An upright cylinder of this radius and height, in units, as a prism of 3 to 1,024 sides. The
-    /// corners lie on the cylinder, so its sides are up to `radius · (1 − cos(π / sides))` within it.
+    /// corners lie on the cylinder, so its sides are up to `radius · (1 − cos(π / sides))` within
+    /// it.
     ///
     /// ```
     /// let drum = obsp::model::Model::cylinder("drum", 16.0, 40.0, 12)?;
@@ -226,9 +226,9 @@ fn is_flat(points: &[Point], faces: &[Vec<usize>], unit: f64) -> bool {
     })
 }
 
-/// Marks the corners without which a hull is nearly the same: the middle one of three that lie
-/// nearly on one line in a narrow face, and one of two that are nearly in one place. The others
-/// next to a marked corner are kept until the next look.
+/// Marks the corners that a hull hardly needs. Of three corners of a narrow face that lie nearly on
+/// one line, this is the middle one; of two corners nearly in one place, one of the two. The
+/// neighbours of a marked corner are kept until the next look.
 fn slivers(points: &[Point], faces: &[Vec<usize>], unit: f64) -> Vec<bool> {
     let mut hidden = vec![false; points.len()];
     let mut kept = vec![false; points.len()];
@@ -288,8 +288,8 @@ fn text(points: &[Point], faces: &[Vec<usize>], unit: f64) -> String {
     text
 }
 
-/// The corners of an icosahedron with each side cut into `cuts²` triangles, as directions, some of
-/// them more than once. Also the least distance of such a triangle's plane from the middle, for
+/// The corners of an icosahedron with each side cut into `cuts²` triangles, as directions; some
+/// corners come more than once. Also the least distance of a triangle's plane from the middle, for
 /// corners at a distance of 1.
 fn icosphere(cuts: u32) -> (Vec<DVec3>, f64) {
     let golden = (1.0 + 5.0_f64.sqrt()) * 0.5;

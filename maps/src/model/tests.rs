@@ -397,8 +397,8 @@ fn a_ball_with_quadrangles_that_are_hardly_flat_is_refused() {
     assert!(error.to_string().contains("divide them into triangles"), "{error}");
 }
 
-/// A saw of many teeth is cut into as many parts, within a second. Planes that cut all others end
-/// with an error.
+/// A saw with many teeth is cut into as many parts within a second. A surface whose planes all cut
+/// each other is refused with an error.
 #[test]
 fn a_surface_of_endless_folds_is_refused_with_a_way_out() {
     let saw = |teeth: usize, turn: f64| {

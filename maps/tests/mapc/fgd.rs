@@ -44,7 +44,7 @@ fn the_committed_definitions_are_what_mapc_writes() {
     assert_eq!(
         std::fs::read_to_string(committed).expect("a file"),
         written,
-        "the file of classes is not up to date: RENEW_FGD=1 cargo test -p obsp --test mapc fgd renews it"
+        "arena.fgd is not up to date: renew it with RENEW_FGD=1 cargo test -p obsp --test mapc fgd"
     );
 }
 

@@ -169,7 +169,7 @@ fn an_unsupported_name_is_warned_of_once() {
     // These warnings are not about faults of brushes, so --strict accepts them.
     let warned = done(&["compile", &source, "-o", &world, "--strict"], "").1;
     let warnings: Vec<&str> = warned.lines().filter(|line| line.contains("warning")).collect();
-    // A liquid is none of them.
+    // A liquid causes no warning.
     assert_eq!(warnings.len(), 2, "{warned}");
     for (warning, told) in warnings
         .iter()

@@ -27,8 +27,8 @@ fn a_closed_pipe_is_not_an_error() {
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 
-/// A map with two gates that nobody handles, a misspelt class of brushes, and a target that no entity
-/// has.
+/// A map with two gates that nobody handles, a misspelt class of brushes, and a target that no
+/// entity has.
 fn map_with_mistakes() -> String {
     let gate = "{\n\"classname\" \"func_gate\"\n}\n";
     let teleporter =
@@ -47,14 +47,14 @@ fn classes_that_nobody_handles_are_told_with_their_lines() {
     for told in [
         "doors.map:12: nobody handles the class func_gate, so 2 entities do nothing; a game",
         "doors.map:15: nobody handles the class trigger_teleprot, so 1 entity does nothing, and \
-         brushes of it stop nothing; did you mean trigger_teleport?",
+         the brushes stop nothing; did you mean trigger_teleport?",
         "doors.map:15: the key target of a trigger_teleprot is \"hall2\", but no entity has that \
          targetname; did you mean hall?",
     ] {
         assert_eq!(warnings.matches(told).count(), 1, "{told} in {warnings}");
     }
 
-    // The source and the compiled map tell the same.
+    // The source and the compiled map have the same faults.
     let (world, mut faults) = (folder.path("doors.obsp"), Vec::new());
     for file in [&source, &world] {
         let text = done(&["info", file, "--json"], "");

@@ -1,4 +1,4 @@
-//! Command datagrams: every datagram that decodes is encoded to equal bytes again.
+//! Command datagrams: every datagram that decodes survives encoding and decoding again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Map streams, in pieces of any length: a receiver never holds more bytes than have arrived.
+//! Map streams, in pieces of any length: a received map is exactly the bytes after the length.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -46,7 +46,7 @@ impl<'a> BitReader<'a> {
     /// Checks that everything has been read.
     ///
     /// # Errors
-    /// The padding of the last byte is not zero, or more bits are left than that padding.
+    /// The padding of the last byte is not zero, or whole bytes are left.
     pub fn finish(mut self) -> Result<(), DatagramError> {
         let left = self.bytes.len() * 8 - self.position;
         if left >= 8 || self.read(left as u32)? != 0 {

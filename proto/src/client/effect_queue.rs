@@ -15,7 +15,7 @@ pub(super) struct EffectQueue {
     waiting: VecDeque<(Tick, Effect)>,
     /// The ticks whose effects have arrived. A tick's effects are the same in all datagrams.
     known: Acknowledgement,
-    /// The tick of the server's hello. Effects until then are of an earlier world.
+    /// The tick of the server's hello. Effects of this tick and before belong to an earlier world.
     hello: Tick,
 }
 
@@ -25,7 +25,7 @@ impl EffectQueue {
         Self { waiting: VecDeque::new(), known: Acknowledgement::of(hello), hello }
     }
 
-    /// Adds the effects of ticks that are new. Returns how many effects these are.
+    /// Adds the effects of ticks that are new. Returns the number of these effects.
     pub(super) fn push(&mut self, ticks: Vec<TickEffects>) -> u64 {
         let mut added = 0;
         for TickEffects { tick, effects } in ticks {
@@ -76,7 +76,7 @@ mod tests {
         let mut queue = EffectQueue::new(Tick(100));
         assert_eq!(queue.push(vec![tick(99), tick(100)]), 0);
         assert_eq!(queue.push(vec![tick(140)]), 1);
-        assert_eq!(queue.push(vec![tick(107), tick(108)]), 1, "32 ticks late, and 33");
+        assert_eq!(queue.push(vec![tick(107), tick(108)]), 1, "only 107 is too late");
         assert_eq!(taken(&mut queue), [140, 108]);
     }
 

@@ -15,8 +15,8 @@ pub(super) struct EventQueue(VecDeque<(Tick, MatchEvent)>);
 
 impl EventQueue {
     /// Adds an event that has just arrived. If too many already wait, some are dropped: deaths,
-    /// chat, the game's events, and vitals that a later event replaces. A client that loads the map
-    /// for a minute has so many.
+    /// chat, the game's events, and vitals that a later event replaces. This happens to a client
+    /// that loads the map for a minute.
     ///
     /// # Errors
     /// The event's tick is earlier than that of the last event, or too many events wait.
@@ -85,8 +85,8 @@ mod tests {
         assert_eq!(queue.pop(Tick(9)), Some((Tick(9), left(3))));
     }
 
-    /// Symptom: a client fetched dm4 at 192 kbit/s. After half a minute of a match of 32 it took
-    /// its server for broken, because vitals filled the queue.
+    /// Symptom: a client fetched dm4 at 192 kbit/s during a match of 32 players. After half a
+    /// minute it ended the session with a protocol error. Cause: vitals filled the queue.
     #[test]
     fn a_client_that_renders_nothing_for_minutes_keeps_the_latest_vitals() {
         let player = |slot| EntityId { slot, generation: 0 };

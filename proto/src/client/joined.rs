@@ -52,8 +52,8 @@ pub struct CommandSent {
 pub struct SessionStats {
     /// Snapshots applied.
     pub snapshots: u64,
-    /// Snapshots that the server sent: those applied, and those that did not come, or came too late
-    /// to be of use.
+    /// Snapshots that the server sent: the applied ones, the lost ones, and those that came too
+    /// late to be of use.
     pub snapshots_sent: u64,
     /// Bytes of the snapshots applied.
     pub snapshot_bytes: u64,
@@ -165,7 +165,7 @@ impl Joined {
             sample.map(|sample| self.view.agrees(&snapshot, &sample, &self.hello.schema));
         self.view.apply(&snapshot);
         if in_order {
-            // A snapshot that comes out of order was counted before, as one that had not come.
+            // A snapshot that comes out of order was already counted as a missing one.
             let passed = self.received.map(|received| tick.distance(received.latest));
             stats.snapshots_sent += sent_within(passed.unwrap_or(0), snapshot.since.into());
         }
@@ -232,8 +232,8 @@ impl Joined {
     }
 }
 
-/// How many snapshots the server sent in the `passed` ticks up to one that has come, if the one
-/// before it was sent `since` ticks before; at least that one.
+/// The number of snapshots that the server sent in the `passed` ticks up to a received snapshot, at
+/// least 1. The server sent the snapshot before the received one `since` ticks earlier.
 fn sent_within(passed: i64, since: i64) -> u64 {
     if since == 0 {
         return 1;
@@ -364,7 +364,8 @@ mod tests {
         for tick in 0..240 {
             game.pass(tick % 3 == 0, tick % 12 != 3);
         }
-        // Then the server stands still for a second, and after that the line.
+        // Then the server stands still for a second. After that the line loses every snapshot of a
+        // second.
         (0..60).for_each(|_| game.pass(false, false));
         game.pass(true, true);
         (0..60).for_each(|_| game.pass(true, false));
@@ -374,8 +375,8 @@ mod tests {
         assert_eq!(after.snapshots_sent - before.snapshots_sent, 80 + 1 + 61);
     }
 
-    /// The bytes and records of a second in which the first entity moves, and the last is at rest or
-    /// follows it.
+    /// The bytes and records of a second in which the first entity moves, and the last entity rests
+    /// or follows the first.
     fn carries(follows: bool) -> [u64; 2] {
         let mut game = TestMatch::new();
         let (to, offset) = (game.state.entities[0].id, DVec3::new(-20.0, 0.5, 10.0));

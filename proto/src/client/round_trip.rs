@@ -36,7 +36,7 @@ const ROUNDED: f64 = 0.125;
 
 /// Minimum length of a window. The smallest measurement of this window and the window before is
 /// used. A busy client handles snapshots late and measures too much. A window ends with the first
-/// counting report after this time.
+/// report after this time that counts.
 const MEMORY: Duration = Duration::from_secs(1);
 
 /// Maximum number of datagrams of commands that are remembered: two seconds of them at 60 ticks a

@@ -55,7 +55,7 @@ pub struct Session {
     output: Vec<u8>,
     started: Time,
     last_received: Time,
-    /// The hello to the next world.
+    /// The hello that the client says when the match continues in another world.
     hello_again: ClientHello,
     stats: SessionStats,
 }

@@ -16,7 +16,7 @@ pub(super) struct View {
     slots: Vec<History>,
     /// Values of the match.
     pub(super) of_match: History<FieldValues>,
-    /// Values that only the client of this player gets.
+    /// Values of the client's own player, which the server sends to no other client.
     pub(super) of_own_player: History<FieldValues>,
 }
 
@@ -59,7 +59,7 @@ impl View {
     }
 
     /// Whether the server's digest in a snapshot matches the decoded records and the sampled slots.
-    /// The snapshot must be later than all snapshots before.
+    /// The snapshot must be later than all that were applied.
     pub(super) fn agrees(
         &self,
         snapshot: &Snapshot,
@@ -156,7 +156,7 @@ impl View {
             }
             // The entity no longer exists at that tick.
             Some((_, None)) => None,
-            // No state of the entity that old is kept.
+            // No state of the entity at `tick` or before is kept.
             _ => Some((values[later..].iter().find_map(observed)?, None)),
         }
     }

@@ -5,8 +5,8 @@ use crate::Tick;
 /// Number of ticks before the latest one that an acknowledgement covers.
 pub const WINDOW: u32 = u32::BITS;
 
-/// The snapshots that a client has decoded. It is repeated with every command, so a snapshot
-/// stays unacknowledged only if half a second of commands is lost.
+/// The snapshots that a client has decoded. The client repeats the acknowledgement with every
+/// command, so a snapshot stays unacknowledged only if half a second of commands is lost.
 ///
 /// ```
 /// use obsp_proto::Tick;

@@ -13,10 +13,10 @@ pub const MAX_COMMAND_DATAGRAM: usize = 96;
 /// Bits of [`Command::view_age`], enough for two seconds at the highest tick rate.
 const VIEW_AGE_BITS: u32 = 12;
 
-/// Bits of the jump, crouch and walk keys and of the first three actions.
+/// Number of bits of the jump, crouch and walk keys and of the first three actions.
 const FIRST_BUTTONS: u32 = 6;
 
-/// Bit of an action after the third, and the number of such actions.
+/// First bit of the actions after the third, and the number of these actions.
 const FURTHER_AT: u32 = 7;
 const FURTHER_BUTTONS: u32 = 13;
 
@@ -71,7 +71,7 @@ impl CommandDatagram {
         writer.finish()
     }
 
-    /// Decodes a datagram. `near` is a tick near those of the datagram, such as the present one.
+    /// Decodes a datagram. `near` is a tick near the datagram's ticks, such as the present one.
     ///
     /// # Errors
     /// The bytes violate the protocol.
@@ -144,7 +144,7 @@ fn write_command(writer: &mut BitWriter, command: &Command, newer: Option<&Comma
 }
 
 /// Writes buttons in 8 bits: the first ones, a zero, and whether an action after the third is held.
-/// If one is, all of these follow.
+/// If so, the bits of all actions after the third follow.
 fn write_buttons(writer: &mut BitWriter, buttons: Buttons) {
     let further = buttons.bits() >> FURTHER_AT;
     writer.write(buttons.bits() & ((1 << FIRST_BUTTONS) - 1), FURTHER_AT);

@@ -1,7 +1,8 @@
 //! The common parts of all checked texts of the control stream: names, chat lines, means of death.
 
-/// Implements for a structure of a `String` how its text is read, shown and decoded. `checked` makes
-/// the structure of a text that came on the wire, if it is valid. Otherwise `fault` is the error.
+/// Implements `as_str`, `Display` and `Decode` for a structure of one `String`. `checked` makes the
+/// structure from a received text, or returns `None` if the text is not valid. `fault` is the error
+/// in that case.
 macro_rules! checked_text {
     ($type:ident, $checked:expr, $fault:literal) => {
         impl $type {

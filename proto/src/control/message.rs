@@ -198,8 +198,8 @@ pub struct ServerHello {
     pub rejoin_seconds: u16,
     /// The models, fields and events of the game that is played.
     pub schema: Arc<Schema>,
-    /// The hash of the game's data, which the client needs to predict; `None` for a game with
-    /// the default movement parameters and the shipped models only.
+    /// The hash of the game's data. The client needs the data for its prediction. `None` for a
+    /// game with the default movement parameters and the shipped models only.
     pub game: Option<GameHash>,
 }
 
@@ -224,7 +224,7 @@ pub enum RefusalReason {
         limit: u16,
     },
     /// The client has another map.
-    #[error("the server plays {name} ({server})")]
+    #[error("the server plays another map: {name} ({server})")]
     WrongMap {
         /// The map that is played.
         server: MapHash,
@@ -245,7 +245,7 @@ pub enum RefusalReason {
     TokenRequired,
     /// The server does not accept the connect token, or the password.
     #[error(
-        "the connect token or password is not valid here; tokens also expire, and are good once"
+        "the connect token or password is not valid here; a token expires, and works only once"
     )]
     BadToken,
     /// The client's address has reached its limit of players, of joins a minute, or of wrong
@@ -365,7 +365,7 @@ pub fn hello_version(content: &[u8]) -> Option<u32> {
 fn encode<M: Encode>(message: &M, configuration: impl Config, limit: usize) -> Vec<u8> {
     // Neither call can fail. Every text in a message has a type that bounds its length, or came out
     // of a frame, and writing to memory never fails.
-    let content = bincode::encode_to_vec(message, configuration).expect("memory has no errors");
+    let content = bincode::encode_to_vec(message, configuration).expect("a message can be encoded");
     frame(&content, limit).expect("the types of a message keep it below the limit of a frame")
 }
 
@@ -378,7 +378,8 @@ fn decode<M: Decode<()>>(content: &[u8], configuration: impl Config) -> Result<M
     }
 }
 
-/// Slot and generation in a hello to a spectator, who has no player. No entity can have this slot.
+/// Slot and generation in a hello to a spectator, which has no player. No entity can have this
+/// slot.
 const NO_PLAYER: (u16, u16) = (crate::MAX_ENTITIES as u16, 0);
 
 /// The fields of a [`ServerHello`] in their encoding.

@@ -72,9 +72,11 @@ reasons! {
     Banned = "banned", Joining, "the client is banned";
     /// The client has no connect token, or no password.
     TokenRequired = "token_required", Joining, "the client has no connect token or password";
-    /// The connect token is not valid here, has expired or was used before; or the password is wrong.
-    BadToken = "bad_token", Joining, "the token or password is wrong, or the token expired or used";
-    /// The address has reached its limit of players, or of joins a minute.
+    /// The password is wrong, or the connect token is not valid here, has expired, or was used
+    /// before.
+    BadToken = "bad_token", Joining,
+        "the token or password is wrong, or the token has expired or was used before";
+    /// The address has reached its limit of players, of joins a minute, or of wrong passwords.
     AddressLimit = "address_limit", Joining, "the address has reached its limit";
     /// The server has no match of the name that the client asks for.
     NoSuchMatch = "no_such_match", Joining, "the server has no match of that name";
@@ -85,7 +87,7 @@ reasons! {
     /// No QUIC connection, or no WebTransport session, was established.
     HandshakeFailed = "handshake_failed", Joining, "the handshake failed or took too long";
     /// The connection was established, but no hello arrived.
-    NoHello = "no_hello", Joining, "no hello received";
+    NoHello = "no_hello", Joining, "no hello arrived";
     /// The client said goodbye.
     Left = "left", Joined, "the client said goodbye";
     /// The client closed the connection without a goodbye.
@@ -99,7 +101,7 @@ reasons! {
     /// The client did not read its control stream.
     Unread = "unread", Joined, "the client did not read its control stream";
     /// An operator or a rule removed the player.
-    Removed = "removed", Joined, "removed from the match";
+    Removed = "removed", Joined, "the player was removed from the match";
     /// The player did nothing for too long.
     Idle = "idle", Joined, "the player was idle for too long";
     /// The player has connected again.

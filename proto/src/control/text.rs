@@ -12,28 +12,30 @@ const JOINER: char = '\u{200d}';
 /// A selector that shows a character as an emoji, or as a text.
 const SELECTORS: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
 
-/// The mark that makes a key of a digit.
+/// The mark that turns a digit into the emoji of a key.
 const KEY_CAP: char = '\u{20e3}';
 
-/// The flag that tags turn into that of a region, and the tag at the end of these.
+/// The black flag, which the tags after it turn into the flag of a region, and the last of the
+/// tags.
 const TAGGED_FLAG: char = '\u{1f3f4}';
 const LAST_TAG: char = '\u{e007f}';
 
-/// Maximum number of characters of a grapheme: of an emoji, of which the longest in use are kisses
-/// with two tones of skin; and of any other, which has marks or, in some scripts, several letters.
+/// Maximum number of characters of an emoji, and of any other grapheme. The longest emoji in use
+/// are kisses with two skin tones. Other graphemes have marks or, in some scripts, several letters.
 const MAX_EMOJI: usize = 10;
 const MAX_LETTER: usize = 6;
 
 /// Why a text cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextFault {
-    /// A character that could forge another line: it controls, changes the direction, or is unseen.
-    #[error("control, direction or unseen characters")]
+    /// A character that could forge another line: a control character, a mark that changes the
+    /// writing direction, or an invisible character.
+    #[error("control characters, direction marks or invisible characters")]
     Unprintable,
     /// A joiner, a variation selector or a tag outside of an emoji.
     #[error("a joiner, a variation selector or a tag outside of an emoji")]
     Loose,
-    /// Too many marks on one letter, or too long an emoji.
+    /// Too many marks on one letter, or an emoji that is too long.
     #[error("a letter with more than {} marks, or an emoji of more than {MAX_EMOJI} characters", MAX_LETTER - 1)]
     Stacked,
 }
@@ -86,14 +88,14 @@ fn check_grapheme(grapheme: &str) -> Result<(), TextFault> {
     if grapheme.chars().count() > limit { Err(TextFault::Stacked) } else { Ok(()) }
 }
 
-/// Whether a character is a pictograph. Of all that begin a grapheme and are no letters, only
-/// pictographs stay one grapheme when a joiner is between two of them.
+/// Whether a character is a pictograph. Among the characters that begin a grapheme and are not
+/// letters, only a pictograph forms one grapheme with a joiner and a second pictograph.
 fn is_pictograph(character: char) -> bool {
     let pair = String::from_iter([character, JOINER, character]);
     !character.is_alphabetic() && !extends(character) && pair.graphemes(true).count() == 1
 }
 
-/// Whether a character belongs to whatever is before it, or ends a grapheme.
+/// Whether a character extends the grapheme before it, or is the blank that ends a grapheme.
 fn extends(character: char) -> bool {
     String::from_iter(['a', character]).graphemes(true).count() == 1 || character == ' '
 }

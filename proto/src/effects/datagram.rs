@@ -99,7 +99,7 @@ impl EffectsDatagram {
         writer.finish()
     }
 
-    /// Decodes a datagram. `near` is a tick near those of the datagram, such as the latest one.
+    /// Decodes a datagram. `near` is a tick near the datagram's ticks, such as the latest one.
     ///
     /// # Errors
     /// The bytes violate the protocol.

@@ -5,7 +5,8 @@ use glam::DVec3;
 use crate::Tick;
 use crate::quantise::WorldBounds;
 
-/// An event that is shown for a moment. Players and bodies are named by their slots in its tick.
+/// An event that is shown for a moment. Players and bodies are named by their slots in the effect's
+/// tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effect {
     /// A ray was shot.
@@ -50,7 +51,7 @@ pub struct TickEffects {
 }
 
 impl Effect {
-    /// Whether the effect is about the entity of this slot: its shot, its hit, its wound.
+    /// Whether the entity of this slot shot the ray, hurt a player, was hurt, or was put elsewhere.
     pub(crate) fn concerns(&self, slot: u16) -> bool {
         match *self {
             Self::Ray { player, .. } => player == slot,
@@ -76,7 +77,7 @@ impl Effect {
 fn distance_to_segment(place: DVec3, from: DVec3, to: DVec3) -> f64 {
     let way = to - from;
     let along = (place - from).dot(way) / way.length_squared();
-    // A ray without a length has the place of its start.
+    // The nearest point of a ray without a length is its start.
     let along = if along.is_finite() { along.clamp(0.0, 1.0) } else { 0.0 };
     (from + way * along).distance(place)
 }

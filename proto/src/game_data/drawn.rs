@@ -15,7 +15,8 @@ pub(super) struct DrawnModel {
 }
 
 impl DrawnModel {
-    /// `None` for a model that is not drawn in a map, or is as it is drawn.
+    /// The properties of a model; `None` if the model is not drawn in a map, or the game has not
+    /// changed its properties.
     pub(super) fn of(model: &Model) -> Option<Self> {
         model.drawn()?;
         let (name, material, kind) = (model.name().to_owned(), model.material(), model.kind());
@@ -24,7 +25,7 @@ impl DrawnModel {
     }
 
     /// The model of this name that is drawn in `map`, with the properties that `known` has for it;
-    /// `None` if that is no name of a model of the map.
+    /// `None` if the map has no model of this name.
     pub(super) fn find(
         known: &[Self],
         map: &Map,

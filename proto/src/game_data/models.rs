@@ -39,7 +39,8 @@ pub(super) struct RawMaterial {
 
 impl RawMaterial {
     fn material(&self, text: &str) -> Result<Material, GameFileError> {
-        // The first two are set first: they reset the other numbers to their defaults.
+        // Friction and restitution come first, because `Material::new` resets the other numbers to
+        // their defaults.
         let usual = Material::USUAL;
         let set = [
             |material: Material, friction| Material::new(friction, material.restitution()),

@@ -115,7 +115,7 @@ fn materials_and_kinds_of_bodies_reach_clients() {
     }
 }
 
-/// Data without these numbers have the form that they had before there were any.
+/// If all numbers have their defaults, they are left out of the data.
 #[test]
 fn gravity_and_mass_reach_clients() {
     let read = |more: &str| {
@@ -134,7 +134,7 @@ fn gravity_and_mass_reach_clients() {
     assert_eq!((slab.density(), slab.gravity_scale()), (0.0001, -0.1));
     assert_eq!(slab.linear_damping(), 2.0);
     for length in 1..file.bytes().len() {
-        // The data are whole only where they end before these numbers.
+        // Cut data are valid only if they end just before these numbers.
         let cut = GameData::from_bytes(&file.bytes()[..length]);
         assert!(cut.is_err() || cut.unwrap().body_gravity() == 800.0, "{length} bytes");
     }

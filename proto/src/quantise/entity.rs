@@ -36,7 +36,7 @@ pub struct QuantisedEntity {
     pub traits: QuantisedTraits,
 }
 
-/// The fields that only players on foot have, or only polyhedra.
+/// The fields that only players on foot have, or that only polyhedra have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QuantisedBody {
     /// A player on foot, who stays upright.
@@ -58,8 +58,8 @@ pub enum QuantisedBody {
 }
 
 impl QuantisedEntity {
-    /// The speed with which the entity moves, in units per second. One that sleeps stands still, even
-    /// if its surface moves.
+    /// The speed with which the entity moves, in units per second. A sleeping entity stands still,
+    /// even if its surface moves.
     pub(super) fn speed(&self) -> f32 {
         if self.asleep {
             return 0.0;

@@ -87,7 +87,7 @@ impl Quantiser {
         }
         let highest = state.entities.iter().map(|entity| usize::from(entity.id.slot) + 1).max();
         // Slots that were used stay in the list when they become empty, because clients must learn
-        // that.
+        // that they are empty.
         let count = highest.unwrap_or(0).max(self.entities.len());
         self.revision += 1;
         self.changed.resize(count, 0);
@@ -129,8 +129,8 @@ impl Quantised {
         self.tick
     }
 
-    /// The number of states that the quantiser has rounded, this one included. It gives changes a
-    /// date even if ticks are skipped, and is never 0.
+    /// The number of states that the quantiser has rounded, including this one. It counts states,
+    /// not ticks, because ticks may be skipped. It is never 0.
     pub(crate) fn revision(&self) -> u32 {
         self.revision
     }

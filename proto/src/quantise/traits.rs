@@ -5,7 +5,7 @@ use obsp_sim::{Attachment, CollisionLayers, EntityId, Substance, Traits};
 
 use super::{QuantisedOrientation, STEPS_PER_UNIT};
 
-/// Bits of a component of an offset from a carrier, which is counted from the least one.
+/// Bits of a component of an offset from a carrier. The least possible component is encoded as 0.
 pub const OFFSET_BITS: u32 = 16;
 
 /// The component of an offset that stands for zero.

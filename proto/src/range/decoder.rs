@@ -18,7 +18,7 @@ pub struct Decoder<'a, const N: usize> {
     range: u32,
     /// The encoded number, less `low`.
     above: u32,
-    /// Whether that number was ever above the greatest number that can be written.
+    /// Whether the encoded number was ever above the greatest number that can be written.
     is_beyond: bool,
 }
 

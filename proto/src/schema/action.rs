@@ -1,4 +1,4 @@
-//! The actions of a game: what a player can do beside moving, and the keys that do it by default.
+//! The actions of a game: what a player can do besides moving, and the default keys for it.
 
 use bincode::{Decode, Encode};
 
@@ -50,16 +50,16 @@ impl Action {
         Self { name, label, keys: Vec::new(), gamepad: None, touch: true }
     }
 
-    /// Adds a default key: a `code` of browsers' `KeyboardEvent`, such as `KeyG`, or a button of the
-    /// mouse: `Mouse0` is the left one, `Mouse1` the middle one, `Mouse2` the right one.
+    /// Adds a default key: a `code` of browsers' `KeyboardEvent`, such as `KeyG`, or a button of
+    /// the mouse: `Mouse0` is the left one, `Mouse1` the middle one, `Mouse2` the right one.
     #[must_use]
     pub fn key(mut self, code: &str) -> Self {
         self.keys.push(code.to_owned());
         self
     }
 
-    /// Sets the default button of a gamepad, by its number in the standard mapping of browsers: 0 is
-    /// the lowest of the four at the right, 7 the right trigger.
+    /// Sets the default button of a gamepad, by its number in the standard mapping of browsers: 0
+    /// is the lowest of the four buttons at the right, 7 the right trigger.
     #[must_use]
     pub fn gamepad(mut self, button: u8) -> Self {
         self.gamepad = Some(button);
@@ -101,7 +101,7 @@ impl Action {
     /// Checks the action by itself.
     ///
     /// # Errors
-    /// A name, label, key or button that cannot be.
+    /// A name, label, key or button is not allowed.
     pub fn check(&self) -> Result<(), SchemaError> {
         check_name(&self.name)?;
         let refused =

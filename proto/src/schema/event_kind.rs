@@ -32,8 +32,8 @@ pub enum EventType {
     Player,
 }
 
-/// A kind of events that a game declares. With the types of its fields, a client that does not know
-/// the game reads the content; with a toast or a sound it shows the event.
+/// A kind of events that a game declares. A client that does not know the game reads the content by
+/// the types of the fields, and shows the event by its toast and sound.
 ///
 /// ```
 /// use obsp_proto::schema::{EventKind, EventType, EventValue, GameEvent};
@@ -63,8 +63,8 @@ impl EventKind {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// Adds a field. The fields are the parts of the value that the game sends, in order: of a
-    /// tuple or of a structure.
+    /// Adds a field. The fields are the parts, in order, of the tuple or structure that the game
+    /// sends.
     #[must_use]
     pub fn field(mut self, name: &str, of: EventType) -> Self {
         self.fields.push((name.to_owned(), of));

@@ -7,23 +7,23 @@ use super::{EventKind, EventType, GameEvent};
 /// The value of a field of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventValue {
-    /// Of [`EventType::Bool`].
+    /// A value of [`EventType::Bool`].
     Bool(bool),
-    /// Of [`EventType::U8`] and [`EventType::Unsigned`].
+    /// A value of [`EventType::U8`] or [`EventType::Unsigned`].
     Unsigned(u64),
-    /// Of [`EventType::I8`] and [`EventType::Signed`].
+    /// A value of [`EventType::I8`] or [`EventType::Signed`].
     Signed(i64),
-    /// Of [`EventType::F32`] and [`EventType::F64`].
+    /// A value of [`EventType::F32`] or [`EventType::F64`].
     Float(f64),
-    /// Of [`EventType::Text`].
+    /// A value of [`EventType::Text`].
     Text(String),
-    /// Of [`EventType::Player`].
+    /// A value of [`EventType::Player`].
     Player(EntityId),
 }
 
 impl GameEvent {
-    /// The values of the fields of `kind`, which must be the kind of this event, in the order of the
-    /// fields. `None` if the content does not have these fields, or more.
+    /// The values of the fields of `kind`, which must be the kind of this event, in the order of
+    /// the fields. `None` if the content lacks a field or has more than these fields.
     pub fn values(&self, kind: &EventKind) -> Option<Vec<EventValue>> {
         let mut rest = self.data();
         let values = kind.fields().iter().map(|(_, of)| take(&mut rest, *of));

@@ -24,7 +24,7 @@ impl Field {
         Self { name: Cow::Borrowed(name), least, most, hint: Hint::None }
     }
 
-    /// This field with a hint how to show its value.
+    /// This field with a hint at how to show its value.
     #[must_use]
     pub const fn with_hint(mut self, hint: Hint) -> Self {
         self.hint = hint;

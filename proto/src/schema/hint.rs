@@ -12,8 +12,8 @@ pub enum Hint {
     Timer,
     /// A bar, empty at the least value of the range and full at the greatest.
     Bar,
-    /// The number of a team, of which each has a colour. Of a player it colours everything that
-    /// shows the player.
+    /// The number of a team. Each team has a colour. If the field is a player's, the colour applies
+    /// to everything that shows the player.
     Team,
 }
 

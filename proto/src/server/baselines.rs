@@ -24,7 +24,7 @@ use crate::snapshot::{
 use crate::{DatagramError, MAX_ENTITIES, Tick};
 
 /// Number of snapshots that are remembered until they are acknowledged. It is more than an
-/// acknowledgement's window plus a round trip of a second. It is also small, so that a client which
+/// acknowledgement's window plus a round trip of a second. It is also small, so that a client that
 /// never acknowledges costs little.
 const HISTORY: usize = 128;
 
@@ -36,10 +36,11 @@ const SENT_TICKS: usize = 16;
 /// twice this urgency.
 const DUE: u64 = 256;
 
-/// Factor of the urgency of an entity whose traits have changed. It goes before every entity that
-/// waits for less than this many of its intervals, because clients predict by layers and solidity, and
-/// a wrong prediction takes effect in every further tick. The factor is finite, so that a game which
-/// changes traits in every tick delays the poses of other entities, but does not stop them.
+/// Factor of the urgency of an entity whose traits have changed. Such an entity goes before every
+/// entity that waits for less than this many of its intervals. Clients predict by layers and
+/// solidity, and a wrong prediction takes effect in every further tick. The factor is finite, so a
+/// game that changes traits in every tick delays the poses of other entities, but does not stop
+/// them.
 const TRAITS: u64 = 32;
 
 /// For each slot, the content that one client is known to have, and the content that is on its way.
@@ -277,7 +278,7 @@ impl Baselines {
         extras
     }
 
-    /// Whether the client lacks the present traits of its own player, and its player has been sent.
+    /// Whether the client has been sent its own player, but lacks the player's present traits.
     fn lacks_own_traits(&self, state: &Quantised) -> bool {
         let Some(index) = self.player.map(|player| usize::from(player.slot)) else { return false };
         let slot = self.slots.get(index).zip(self.revisions.get(index));
@@ -343,8 +344,8 @@ impl Baselines {
         let longest = i64::from(relevance::longest(self.codec.tick_rate));
         for (index, revisions) in self.revisions.iter().enumerate() {
             let slot = &self.slots[index];
-            // An entity that has a velocity but does not move is sent regularly. A player who runs
-            // against a wall is an example. Otherwise the client would expect it to move.
+            // An entity that has a velocity but does not move, such as a player who runs against a
+            // wall, is sent regularly. Otherwise the client would expect the entity to move.
             let lingers =
                 || state.speed(index) > 0.0 && state.tick().distance(slot.sent_tick) >= longest;
             if !revisions.may_lack(state.changed(index), self.arrived) && !lingers() {
@@ -365,8 +366,8 @@ impl Baselines {
             };
             let since = if never_sent { self.joined } else { slot.sent_tick };
             let age = state.tick().distance(since).max(0) as u64;
-            // A slot that was never sent, changed its occupant or its traits, or was lost on the way
-            // is due at once.
+            // A slot is due at once if it was never sent, if its occupant or the occupant's traits
+            // have changed, or if its last send was lost.
             let is_new = never_sent
                 || revisions.is_lost(self.arrived)
                 || slot.sent_generation != entity.map(|entity| entity.generation);

@@ -1,4 +1,4 @@
-//! The effects that one client is to be sent: which, and how often.
+//! Decides which effects one client is sent, and how often.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) struct EffectSchedule {
     own: Option<u16>,
     /// The last known place of the client's own player.
     place: Option<DVec3>,
-    /// The ticks that are not sent often enough yet, in ascending order.
+    /// The ticks that were sent fewer than [`REPEATS`] times, in ascending order.
     waiting: VecDeque<Waiting>,
     /// The latest tick that was taken.
     latest: Tick,
@@ -52,8 +52,8 @@ impl EffectSchedule {
         Self { bounds, own, place: None, waiting: VecDeque::new(), latest: tick }
     }
 
-    /// Takes the effects of the ticks up to that of `state` that are new and that the client is to
-    /// be sent. Returns how many there were beyond the limit of a tick.
+    /// Takes the effects that the client is to be sent, of the new ticks up to the tick of `state`.
+    /// Returns the number of effects beyond the limit of a tick, which are dropped.
     pub(super) fn take(&mut self, state: &Quantised, recent: &[Arc<TickEffects>]) -> u64 {
         self.place = self.own.and_then(|own| self.position(state, own)).or(self.place);
         let new = |of: &&Arc<TickEffects>| of.tick > self.latest && of.tick <= state.tick();
@@ -75,8 +75,8 @@ impl EffectSchedule {
         state.entity(slot.into()).map(|entity| self.bounds.position(entity.position))
     }
 
-    /// The effects that the client is to be sent, and how many there are beyond the limit of a
-    /// tick. Of too many, the farthest are left out.
+    /// The effects of a tick that the client is to be sent, and the number of effects beyond the
+    /// limit of a tick. If there are too many, the farthest are left out.
     fn select(&self, state: &Quantised, effects: &[Effect]) -> (Vec<Effect>, u64) {
         let distance = |effect: &Effect| match (self.own, self.place) {
             (Some(own), Some(place)) if !effect.concerns(own) => {
@@ -106,7 +106,7 @@ impl EffectSchedule {
             if self.fits(&chosen, index, limit) {
                 chosen.push(index);
             } else if chosen.is_empty() && self.waiting[index].sent == 0 {
-                // No datagram of this size has room for the tick, so a part of it has to do.
+                // A datagram of this size has no room for the tick, so only a part of it is sent.
                 let whole = self.waiting[index].of.effects.len();
                 let part = self.part_that_fits(index, limit);
                 if part > 0 {

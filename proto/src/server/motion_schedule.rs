@@ -54,13 +54,13 @@ impl MotionSchedule {
                 && motion.touched.iter().flatten().all(is_sent);
             let since = tick.distance(sent);
             let was_pushed = i64::from(motion.since_pushed) < since;
-            // What rests until the player sets it off is sent again for the case of a loss alone.
+            // A body that waits until the player sets it off is sent again only in case of a loss.
             let waits = |body: &TouchedBody| body.asleep && body.armed.is_some() && is_sent(body);
             let touches = was_pushed || !motion.touched.iter().flatten().all(waits);
             let rate = if touches { TOUCHING_RATE } else { RATE };
             let interval = i64::from((u32::from(tick_rate.get()) / rate).max(1));
-            // With other parameters or layers every further tick would be predicted wrongly. The ticks
-            // since the change are predicted again from the motion that comes with them.
+            // With the old parameters or layers, the client would predict every further tick
+            // wrongly. From the motion that comes with the new ones it predicts these ticks again.
             let is_changed = last.motion.walker.movement != motion.motion.walker.movement;
             let is_urgent = own.command_substituted || is_changed || lacks_traits;
             if (known && !lacks_traits) || (!is_urgent && since < interval) {

@@ -16,7 +16,7 @@ const CHAT_INTERVAL: Duration = Duration::from_secs(1);
 /// network.
 const MISMATCH_BURST: u64 = 8;
 
-/// A client with this many messages beyond a limit counts as flooding.
+/// A client with more than this many messages beyond a limit counts as flooding.
 const MAX_EXCESS: u64 = 100;
 
 /// The decision of a limit about a message.
@@ -26,7 +26,7 @@ pub(super) enum Verdict {
     Accepted,
     /// The message is beyond the limit, and is dropped.
     Excess,
-    /// The message is beyond the limit, like far too many before it. The session ends.
+    /// The message is beyond the limit, as were far too many before it. The session ends.
     Flooding,
 }
 

@@ -23,11 +23,11 @@ pub struct AuthoritativeMotion {
     /// it.
     pub motion: PlayerMotion,
     /// Number of ticks since the player was last pushed, which means moved by something that its
-    /// client cannot predict. It is [`AuthoritativeMotion::NOT_RECENT`] if that is longer ago or
-    /// never happened.
+    /// client cannot predict. It is [`AuthoritativeMotion::NOT_RECENT`] if the last push is longer
+    /// ago, or if there was none.
     pub since_pushed: u8,
-    /// The bodies that the player has touched lately, the one that was touched last first. Then those
-    /// that the player may soon set off.
+    /// The bodies that the player has touched lately, beginning with the one touched last. Bodies
+    /// that the player may soon set off follow.
     pub touched: [Option<TouchedBody>; AuthoritativeMotion::MAX_TOUCHED],
 }
 
@@ -39,8 +39,8 @@ impl AuthoritativeMotion {
     /// Maximum number of bodies that are sent with a motion.
     pub const MAX_TOUCHED: usize = 2;
 
-    /// Adds the first of these bodies as they are after `tick`, which is that of the motion. Adds
-    /// [`AuthoritativeMotion::MAX_TOUCHED`] at most.
+    /// Adds the first of these bodies, at most [`AuthoritativeMotion::MAX_TOUCHED`], as they are
+    /// after `tick`, the tick of the motion.
     pub fn with_touched(mut self, tick: Tick, bodies: impl Iterator<Item = Moving>) -> Self {
         for (place, body) in self.touched.iter_mut().zip(bodies) {
             *place = Some(TouchedBody::new(&body, tick));

@@ -7,7 +7,7 @@ use crate::quantise::{QuantisedBody, QuantisedEntity, QuantisedSubstance, Quanti
 use crate::schema::Schema;
 
 /// A 32-bit FNV-1a hash of quantised entities: enough to detect a defect, and simple to implement
-/// in any language. It is no defence against forgery, because a forger could as well send wrong
+/// in any language. It does not protect against forgery, because a forger could also send wrong
 /// entities.
 #[derive(Clone, Debug)]
 pub struct Digest(u32);

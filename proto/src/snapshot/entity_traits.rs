@@ -7,8 +7,8 @@ use crate::quantise::{OFFSET_BITS, QuantisedOrientation, QuantisedSubstance, Qua
 use crate::range::Coder;
 use crate::{DatagramError, MAX_ENTITIES, SLOT_BITS};
 
-/// Codes whether the traits differ from `old`, and if they do, the traits as a whole. They change so
-/// seldom that no probabilities are kept for them.
+/// Codes whether the traits differ from `old`, and if they do, the traits as a whole. Traits change
+/// so seldom that no probabilities are kept for them.
 pub(super) fn code_traits(
     coder: &mut impl Coder,
     traits: &QuantisedTraits,

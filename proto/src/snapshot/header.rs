@@ -65,7 +65,7 @@ pub struct Header {
     /// Number of records.
     pub records: u8,
     /// Number of ticks from the snapshot that was sent before to this one; 0 if there was none
-    /// within 255 ticks. By it a client tells a snapshot that was lost from one that was not sent.
+    /// within 255 ticks. A client uses it to tell a lost snapshot from one that was not sent.
     pub since: u8,
 }
 

@@ -39,14 +39,14 @@ const UNKNOWN_SWING: TouchedSwing =
 const UNKNOWN_ARMED: TouchedArmedMove =
     TouchedArmedMove { zone: [Vec3::ZERO; 2], goal: Vec3::ZERO, speed: 0.0, delay: 0 };
 
-/// A body that the client's own player has touched lately, or may soon set off, in single precision. A
-/// client predicts from it how the body gives way and moves.
+/// A body that the client's own player has touched lately, or may soon set off, in single
+/// precision. A client predicts from this state how the body gives way and moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TouchedBody {
     /// The slot of the entity.
     pub slot: u16,
-    /// Whether the body sleeps. A sleeping body neither moves nor turns. If it has a velocity, that is
-    /// the velocity of its surface.
+    /// Whether the body sleeps. A sleeping body neither moves nor turns. If it has a velocity, this
+    /// is the velocity of its surface.
     pub asleep: bool,
     /// The body's position, in units.
     pub position: Vec3,
@@ -84,7 +84,8 @@ pub struct TouchedSwing {
     pub way: Vec3,
     /// Ticks from one end to the other.
     pub ticks: u32,
-    /// The ticks that the body has swung at the end of the next tick, modulo those of both ways.
+    /// The ticks that the body has swung at the end of the next tick, modulo the ticks of the way
+    /// there and back.
     pub at: u32,
 }
 
@@ -109,7 +110,8 @@ pub struct TouchedArmedMove {
     pub goal: Vec3,
     /// Units per second.
     pub speed: f32,
-    /// Ticks from the one in which a player is in the zone to the one after which the body moves.
+    /// Number of ticks from the tick in which a player is in the zone to the tick after which the
+    /// body moves.
     pub delay: u32,
 }
 
@@ -258,10 +260,10 @@ fn code_way(coder: &mut impl Coder, goal: Vec3, speed: f32) -> Result<(Vec3, f32
     Ok((Vec3::new(x, y, z), speed))
 }
 
-/// A number that a motion may have.
+/// Returns `value` if a motion may have this number.
 ///
 /// # Errors
-/// It is out of range.
+/// The number is out of range.
 pub(super) fn checked(value: f32) -> Result<f32, DatagramError> {
     // A NaN also fails the comparison.
     let possible = value.abs() <= LIMIT;

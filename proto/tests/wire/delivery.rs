@@ -124,11 +124,11 @@ fn a_joining_client_sees_everything_within_twenty_ticks() {
     assert_eq!(game.client.entities().count(), 400);
 }
 
-/// The bound that `PROTOCOL.md` states for an entity while more changes than fits. It waits for at
-/// most 2 (N + W / w) / M snapshots, where N entities of total weight W change, its own weight is
-/// w, and at least M records fit. A weight is one over an interval of 1 to 6 ticks. The player
-/// touches two bodies all the time, which makes the motion as long as possible. Each snapshot for
-/// which something waits carries at least one entity, with a digest or without.
+/// `PROTOCOL.md` states a bound for the time while more entities change than fit. An entity waits
+/// for at most 2 (N + W / w) / M snapshots, where N entities of total weight W change, its own
+/// weight is w, and at least M records fit. A weight is one over an interval of 1 to 6 ticks. The
+/// player touches two bodies all the time, which makes the motion as long as possible. Each
+/// snapshot for which something waits carries at least one entity, with a digest or without.
 #[test]
 fn nothing_starves() {
     const LONGEST_RECORD: usize = 40;

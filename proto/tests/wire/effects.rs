@@ -103,8 +103,8 @@ fn some(random: &mut Random) -> Vec<Effect> {
     (0..=random.below(3)).map(|_| effect(random)).collect()
 }
 
-/// Plays a thousand ticks. Returns how many effects happened and how many of them came; none comes
-/// twice, or in another tick.
+/// Plays a thousand ticks, and checks that no effect comes twice or in another tick. Returns how
+/// many effects happened and how many of them came.
 fn played(seed: u64, impairments: Impairments, interval: u32) -> (usize, usize) {
     let mut random = Random::new(seed);
     let mut game = Match::new(seed, impairments, true);

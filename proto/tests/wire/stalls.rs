@@ -88,8 +88,8 @@ fn the_commands_of_a_player_whose_hello_was_lost_come_to_be_used() {
     }
 }
 
-/// The commands of such a player are also used over lines on which packets are lost and overtake
-/// one another.
+/// The commands of a player whose hello was lost are also used over lines on which packets are lost
+/// and overtake one another.
 #[test]
 fn the_commands_of_a_player_whose_hello_was_lost_are_used_on_bad_lines_too() {
     for is_idle in [true, false] {

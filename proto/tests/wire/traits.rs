@@ -8,8 +8,8 @@ use crate::link::Impairments;
 use crate::scene::Scene;
 use crate::staged_match::Match;
 
-/// Symptom: the layers of a client's own player reached the client up to 100 ms late, or later while
-/// more changes than fits. Meanwhile the client predicted by the old ones.
+/// Symptom: the layers of a client's own player reached the client up to 100 ms late, or even later
+/// while more entities changed than fit. Meanwhile the client predicted by the old layers.
 #[test]
 fn changed_traits_are_in_the_next_snapshot() {
     for limit in [MIN_SNAPSHOT, 1200] {
@@ -46,8 +46,8 @@ fn changed_traits_are_in_the_next_snapshot() {
     }
 }
 
-/// Bytes and records of ten seconds of snapshots, in which a player runs about with a body on the
-/// back or without. The body is asleep.
+/// Bytes and records of ten seconds of snapshots, in which a player runs about, with a sleeping
+/// body on its back or without.
 fn cost_of_running(is_carried: bool) -> (u64, u64) {
     let mut scene = Scene::new(5, 2, 1);
     (scene.kicks, scene.turnover) = (0.0, 0.0);
@@ -84,7 +84,7 @@ fn cost_of_running(is_carried: bool) -> (u64, u64) {
 fn a_carried_body_costs_no_byte() {
     let [(carried, with), (lies, without)] = [true, false].map(cost_of_running);
     assert_eq!(with, without, "records of ten seconds");
-    // Every 16th snapshot ends with a hash of what is known, which decides whether a byte more is
-    // needed.
+    // Every 16th snapshot ends with a digest. The digest's value decides whether the range coder
+    // needs one more byte.
     assert!(carried.abs_diff(lies) <= 600 / 16, "{carried} bytes, and {lies} without");
 }

@@ -1,7 +1,7 @@
-//! A program that serves capture the flag, whose rules are in `rules.rs`:
+//! A program that serves capture the flag. The rules are in `rules.rs`. Run
 //! `cargo run -p server --example capture_the_flag`, or with `-- --soak 12000 --json`.
 //!
-//! The folder `module` makes the same rules a module for the web page, which replays matches with it.
+//! The folder `module` compiles the same rules to a module. The web page replays matches with it.
 
 mod rules;
 

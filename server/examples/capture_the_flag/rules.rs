@@ -1,9 +1,9 @@
-//! Capture the flag: two teams, each with a flag in a base. A player who brings the flag of the other
-//! team home, while the own flag is there, scores.
+//! Capture the flag: two teams, each with a flag in a base. A player scores by bringing the other
+//! team's flag home while their own flag is there.
 //!
-//! In the map are a door of each base (`func_door`), which opens for its team alone, lifts
-//! (`func_plat`) to a window of each base, flags (`item_flag`) and
-//! pick-ups (`item_haste`). Players of a team pass through each other. Agents guard the bases.
+//! Each base has a door (`func_door`), which opens for its team alone, and a window with a lift
+//! (`func_plat`) to it. The map also has flags (`item_flag`) and pick-ups (`item_haste`). Players
+//! of a team pass through each other. Agents guard the bases.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ const BEAT: f64 = 160.0;
 const REACH: f64 = 48.0;
 const PUSH: f64 = 360.0;
 const BREATH: f64 = 0.7;
-/// Seconds of haste, until a pick-up is there again, and until a dropped flag returns.
+/// Seconds that haste lasts, until a pick-up is there again, and until a dropped flag returns.
 const HASTE: f64 = 6.0;
 const PICK_UP: f64 = 15.0;
 const RETURN: f64 = 20.0;
@@ -67,7 +67,7 @@ struct Team {
     home: DVec3,
     flag: Option<EntityId>,
     carrier: Option<EntityId>,
-    /// Ticks until a dropped flag returns; zero for one that is at home or carried.
+    /// Ticks until a dropped flag returns; zero while the flag is at home or carried.
     lies: u32,
 }
 
@@ -232,7 +232,7 @@ impl Game for CaptureTheFlag {
         own.breath = own.breath.saturating_sub(1);
         own.haste = own.haste.saturating_sub(1);
         if own.haste == 0 {
-            // A player on foot always has the usual movement.
+            // The call cannot fail: the player is on foot, and the usual movement always exists.
             let _ = world.set_movement(player, None);
         }
         let [drops, pushes] = ["drop", "push"].map(|action| world.pressed(command, action));
@@ -264,7 +264,7 @@ impl Game for CaptureTheFlag {
         }
     }
 
-    /// A flag whose carrier has left the world lies there for a while.
+    /// A flag whose carrier has left the world stays where it is for a while.
     fn detached(&self, state: &mut State, world: &mut WorldMut<'_>, body: EntityId, _: EntityId) {
         if let Some(team) = state.teams.iter_mut().find(|team| team.flag == Some(body)) {
             (team.carrier, team.lies) = (None, world.ticks_in(RETURN));
@@ -295,7 +295,7 @@ fn picture(world: &mut WorldMut<'_>, model: &str, place: DVec3) -> Option<Entity
     world.spawn_intangible(world.model(model)?, place, DQuat::IDENTITY).ok()
 }
 
-/// A door or a lift where it is drawn, which may slide into the wall above it.
+/// Spawns a door or a lift where the map has it. It may slide into the wall above it.
 fn mover(world: &mut WorldMut<'_>, entity: &MapEntity) -> Option<Mover> {
     let team = entity.get("team").map(|team| usize::from(team == "blue"));
     let rise = entity.get("height")?.parse().ok()?;
@@ -306,7 +306,7 @@ fn mover(world: &mut WorldMut<'_>, entity: &MapEntity) -> Option<Mover> {
     Some(Mover { body, rest: drawn.place, rise, team })
 }
 
-/// Adds a player to the team that has fewer. Players of one team pass through each other.
+/// Adds a player to the smaller team. Players of one team pass through each other.
 fn enlist(state: &mut State, world: &mut WorldMut<'_>, player: EntityId) -> usize {
     let size = |team| state.players.iter().filter(|(_, own)| own.team == team).count();
     let team = usize::from(size(1) < size(0));
@@ -329,11 +329,12 @@ fn drive(mover: &Mover, state: &State, world: &mut WorldMut<'_>) {
     });
     let target = mover.rest.z + if wanted { mover.rise } else { 0.0 };
     let speed = ((target - at.z) / world.seconds()).clamp(-SPEED, SPEED);
-    // The guard stops a mover before whatever is in its way.
+    // The simulation stops a mover in front of a body in its way.
     let _ = world.set_velocity(mover.body, DVec3::Z * speed, DVec3::ZERO);
 }
 
-/// Shoves the first enemy or body within reach. The ray goes through the player and the player's team.
+/// Shoves the first enemy or body within reach. The ray goes through the player and the player's
+/// team.
 fn push(state: &State, world: &mut WorldMut<'_>, player: EntityId, ahead: DVec3) {
     let Some(from) = world.entity(player).map(|entity| entity.position) else { return };
     let is_other = |id| state.team_of(id) != state.team_of(player);
@@ -344,7 +345,7 @@ fn push(state: &State, world: &mut WorldMut<'_>, player: EntityId, ahead: DVec3)
     }
 }
 
-/// The flag that a player carries lies where it is for a while.
+/// Drops the flag that a player carries. It stays there for a while.
 fn drop_flag(state: &mut State, world: &mut WorldMut<'_>, player: EntityId) {
     if let Some(team) = state.teams.iter_mut().find(|team| team.carrier == Some(player)) {
         let _ = team.flag.map(|flag| world.detach(flag));

@@ -1,5 +1,5 @@
-//! A program that serves hovertanks with repair pads, whose rules are in `rules.rs`. Bots land in
-//! the pads:
+//! A program that serves hovertanks with repair pads. The rules are in `rules.rs`. Bots land in the
+//! pads:
 //!
 //! ```sh
 //! cargo run -p server --example repair_pads -- --tanks 8

@@ -21,19 +21,19 @@ use serde::{Deserialize, Serialize};
 const RELOAD: f64 = 2.0;
 /// Gap between the hull and the box under it, in units.
 const GAP: f64 = 1.0;
-/// Minimum height of the normal of ground for a pad: cosine of 60 degrees. A box that touches a
-/// wall is still falling.
+/// Minimum upward component of the ground's normal for a pad: the cosine of 60 degrees. A box that
+/// touches something steeper, such as a wall, is still falling.
 const GROUND: f64 = 0.5;
 /// Heights above the ground, in units, at which a place for the pad is tried. A slope is higher
 /// under the pad's rim than under its middle.
 const LIFTS: [f64; 4] = [1.0, 8.0, 20.0, 40.0];
-/// Seconds until a box that found no room for a pad tries again. After each attempt it waits twice as
-/// long, because an attempt wakes the bodies beside it.
+/// Seconds until a box that found no room for a pad tries again. After each attempt it waits twice
+/// as long, because an attempt wakes the bodies beside it.
 const PATIENCE: f64 = 0.5;
 /// Maximum number of ticks until a box tries again.
 const MAX_WAIT: u32 = 10_000;
-/// A tank is in the hollow if its centre is nearer to the pad's than this, in units, along the
-/// ground and upward, and it rests if it is slower than this, in units per second.
+/// A tank is in the hollow if its centre is within these distances of the pad's, in units: along
+/// the ground, and upward. It rests if it is slower than `RESTS`, in units per second.
 const HOLLOW: [f64; 2] = [24.0, 18.0];
 const RESTS: f64 = 2.0;
 /// Health that a tank in its pad gains, and seconds until it gains more.
@@ -71,8 +71,8 @@ struct Cargo {
     is_pad: bool,
     /// Height of the ground that the box touches.
     ground: Option<f64>,
-    /// Ticks until the box looks for room again, and for which it waits after the next attempt; zero
-    /// before the first.
+    /// Ticks until the box looks for room again, and ticks that it waited after its latest attempt;
+    /// zero before the first.
     wait: u32,
     patience: u32,
 }
@@ -217,8 +217,8 @@ impl Game for RepairPads {
 }
 
 impl Driver {
-    /// Drops a box from under the tank, if there is room for it. A driver has one box or pad, so the
-    /// one before is cleared away.
+    /// Drops a box from under the tank, if there is room for it. A driver has one box or pad, so
+    /// the one before is cleared away.
     fn drop_box(&mut self, world: &mut WorldMut<'_>, tank: EntityId) {
         if self.reload > 0 {
             return;
@@ -231,7 +231,7 @@ impl Driver {
     }
 }
 
-/// Puts a box under a tank, as fast as the tank.
+/// Puts a box under a tank, with the tank's velocity.
 fn spawn_box(world: &mut WorldMut<'_>, tank: EntityId) -> Option<EntityId> {
     let (hull, tank) = (world.bounds_of(tank)?, world.entity(tank)?);
     let (model, upright) = (world.model("cargo_box")?, heading(tank.orientation));
@@ -250,10 +250,10 @@ impl Cargo {
     }
 
     /// Turns a box that touches the ground into a pad. A box without room for a pad remains a box,
-    /// and tries again later. Returns whether there is a pad now that was none before.
+    /// and tries again later. Returns whether the box became a pad in this call.
     fn becomes_pad(&mut self, world: &mut WorldMut<'_>) -> bool {
         let Some(body) = world.entity(self.body).filter(|_| !self.is_pad) else { return false };
-        // A box that sleeps has no contacts. It lies where it lay.
+        // A box that sleeps has no contacts, but still lies where it lay.
         if !body.asleep {
             self.ground = ground_under(world, self.body);
         }
@@ -308,7 +308,7 @@ fn rests_in(tank: &EntityState, pad: &EntityState) -> bool {
 /// The orientation with the same heading and no tilt.
 fn heading(orientation: DQuat) -> DQuat {
     let ahead = (orientation * DVec3::X).truncate().normalize_or(DVec2::X);
-    // Half of the turn from the x axis leads to the middle between the two.
+    // A quaternion holds half of the turn. The middle between the x axis and `ahead` is that half.
     let half = (ahead + DVec2::X).normalize_or(DVec2::Y);
     DQuat::from_xyzw(0.0, 0.0, half.y, half.x)
 }

@@ -51,7 +51,7 @@ fn read_again<T: for<'a> Deserialize<'a> + Serialize + PartialEq + Debug>(bytes:
 fn ban(body: NewBan) {
     let NewBan { subject, reason, seconds } = body;
     let Ok(subject) = subject.parse::<Subject>() else { return };
-    assert_eq!(subject.to_string().parse(), Ok(subject.clone()), "it is written as it is read");
+    assert_eq!(subject.to_string().parse(), Ok(subject.clone()), "a subject reads back unchanged");
     let bans = Bans::read(Vec::new(), None).expect("no file is read");
     let expires = seconds.map(|seconds| seconds.saturating_add(1));
     let ban = Ban { subject: subject.clone(), reason, by: "ops".to_owned(), since: 0, expires };

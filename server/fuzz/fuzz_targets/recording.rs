@@ -24,9 +24,9 @@ use obsp_sim::{Buttons, Command, Config};
 const TICKS: u64 = 60;
 const INTERVAL: u64 = 12;
 
-/// Maximum numbers of ticks that are played and of bodies of a match that is set up, and the
-/// largest `choice` with which the match is played. With a larger one the target only reads,
-/// because playing takes ten times as long.
+/// Maximum number of ticks that the target plays, maximum number of bodies of a match that it sets
+/// up, and the largest `choice` with which it plays. With a larger `choice` it only reads, because
+/// playing takes ten times as long.
 const PLAYED: usize = 4;
 const BODIES: u64 = 64;
 const PLAYS: u8 = u8::MAX / 8;
@@ -73,8 +73,8 @@ static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
         }
         let kind = |id| game.world().player_kind(id).unwrap_or_default();
         writer.tick(recorder.tick(&commands, kind, game.digest())).expect("memory");
-        // The recording has five keyframes. So it holds one that is packed with the first as
-        // reference, as each fourth one is, and another after it.
+        // Five keyframes follow the first. The fourth of them is packed by the first alone, and the
+        // fifth by the fourth.
         if tick % INTERVAL == 0 {
             writer.keyframe(&game.save()).expect("memory");
         }
@@ -95,8 +95,8 @@ fn ticks_of(recording: &Recording) -> Vec<RecordedTick> {
     ticks.map(|tick| tick.expect("its hash is right")).collect()
 }
 
-/// Damages the recording by changed bytes or a cut. It is refused, or its ticks are the recorded
-/// ones, up to the tick that the error names.
+/// Damages the recording by changed bytes or a cut. The reader has to refuse it, or to read the
+/// recorded ticks up to the tick that the error names.
 fn damage(fixture: &Fixture, choice: u8, changes: &[u8]) {
     let Fixture { bytes, recording: whole, ticks, keyframes, .. } = fixture;
     let mut damaged = bytes.clone();
@@ -111,11 +111,11 @@ fn damage(fixture: &Fixture, choice: u8, changes: &[u8]) {
         }
     }
     let Ok(read) = Recording::read("the recording".as_ref(), &damaged[..]) else {
-        return assert_ne!(&damaged, bytes, "it is whole");
+        return assert_ne!(&damaged, bytes, "the reader refused a whole recording");
     };
     let last = match read.incomplete() {
         None => {
-            assert_eq!(&damaged, bytes, "it is damaged");
+            assert_eq!(&damaged, bytes, "the reader took a damaged recording for a whole one");
             whole.ticks()
         }
         Some(RecordingError::Truncated { tick, .. } | RecordingError::Damaged { tick, .. }) => {
@@ -161,7 +161,7 @@ fn play(fixture: &Fixture, choice: u8, bytes: &[u8]) {
     let number = usize::from(choice) % recording.keyframes().len();
     let Ok(ticks) = recording.ticks_after(number) else { return };
     let ticks: Vec<_> = ticks.map_while(Result::ok).collect();
-    assert!(ticks.len() as u64 <= recording.ticks(), "there are {} ticks", recording.ticks());
+    assert!(ticks.len() as u64 <= recording.ticks(), "more than {} ticks", recording.ticks());
     let Ok(keyframe) = recording.keyframe(number) else { return };
     if choice > PLAYS {
         return;

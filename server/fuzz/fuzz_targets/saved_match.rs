@@ -1,5 +1,5 @@
-//! Saved matches. The loader refuses any bytes, or loads a world that plays on and in which no two
-//! bodies overlap. A match that is loaded is saved again with the same digest.
+//! Saved matches. The loader refuses the bytes, or loads a world that plays on and in which no two
+//! bodies overlap. A loaded match is saved again with the same digest.
 //!
 //! The input is a list of changes of three bytes each: a place in a saved match, and a number to
 //! add to the byte there. So most inputs are nearly a match.
@@ -51,7 +51,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     assert_eq!(audit.check_match(game.world()), []);
     let (digest, again) = (game.digest(), game.save());
-    game.restore(&again).expect("what was loaded can be saved and loaded");
+    game.restore(&again).expect("a loaded match can be saved and loaded again");
     assert_eq!(game.digest(), digest);
     for _ in 0..3 {
         game.step(&[]);

@@ -40,10 +40,10 @@ pub(crate) fn all_actions<G: Game>(game: &G, file: &GameFile) -> Vec<Action> {
 }
 
 impl WorldMut<'_> {
-    /// Holds an action down in a player's command, as if the player pressed its key. So the agents
-    /// of a game act: [`Game::command`] presses, and [`Game::moved`] asks [`WorldMut::pressed`] for
-    /// agents and players alike. Returns whether there is an action of this name; if not, the command
-    /// stays as it is.
+    /// Holds an action down in a player's command, as if the player pressed its key. The agents of
+    /// a game act like this: [`Game::command`] presses, and [`Game::moved`] asks
+    /// [`WorldMut::pressed`] for agents and players alike. Returns whether there is an action of
+    /// this name; if not, the command stays as it is.
     ///
     /// ```
     /// use obsp_game::{Action, Game, Match, RunningMatch, WorldMut};
@@ -91,8 +91,8 @@ impl WorldMut<'_> {
     /// Whether a player's command holds the action of this name, which the game declares in
     /// [`Game::actions`] or in its `game.toml`. False for a name that nobody declares.
     ///
-    /// An action is held for as long as its key is down. A game that acts once a press keeps in its
-    /// state whether the action was held in the tick before.
+    /// An action is held for as long as its key is down. A game that acts once per press keeps in
+    /// its state whether the action was held in the tick before.
     pub fn pressed(&self, command: &Command, action: &str) -> bool {
         self.shared.schema.button(action).is_some_and(|button| command.buttons.contains(button))
     }

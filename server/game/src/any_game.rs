@@ -38,8 +38,8 @@ pub trait AnyGame: Debug + Send + Sync {
     /// As [`Game::name`].
     fn game_name(&self) -> &'static str;
 
-    /// The models of a match on `map`: those of [`Game::models_on`], then those of the `game.toml`, then
-    /// those of [`Game::brush_models`].
+    /// The models of a match on `map`: those of [`Game::models_on`], then those of the `game.toml`,
+    /// then those of [`Game::brush_models`].
     fn models(&self, map: &obsp::Map) -> Vec<Model>;
 
     /// Adds the classes of [`Game::classes`] and of the `game.toml` to those that are known.

@@ -181,7 +181,8 @@ impl Game for Arena {
         if stays {
             return Respawn::Wait;
         }
-        // The gravity of a zone ends with its player's life. Drivers have none.
+        // The gravity that a zone gave a player ends with the player's life. The call fails for
+        // drivers, who have no such gravity.
         let _ = world.set_movement(player, None);
         Respawn::SpawnPoint
     }

@@ -16,7 +16,7 @@ pub enum Audience {
     Nobody,
 }
 
-/// The lines that the match was told before its latest tick, or since.
+/// The lines that players said between the latest two ticks, or since the latest tick.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SaidLines {
     /// The tick before which the lines were said.

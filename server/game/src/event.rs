@@ -78,9 +78,9 @@ pub enum Event {
         player: EntityId,
         /// The attacker; may be the player.
         by: EntityId,
-        /// The name of the means by which the player died, as `rocket`; empty if it has none. A
-        /// saved match does not keep it: a death of the tick in which the match was saved has
-        /// none once it is loaded.
+        /// The means by which the player died, such as `rocket`; empty if they have no name. A
+        /// saved match does not hold them, so a death in the tick of the save has none once the
+        /// match is loaded.
         #[serde(skip)]
         means: &'static str,
     },
@@ -97,7 +97,7 @@ pub enum Event {
         /// The carrier.
         from: EntityId,
     },
-    /// A player has come to the exit of the map. A server whose rounds end goes on to the next one.
+    /// A player has come to the exit of the map. A server with limited rounds then ends the round.
     Exited {
         /// The player.
         player: EntityId,

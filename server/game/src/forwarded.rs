@@ -1,5 +1,5 @@
-//! The methods of [`WorldMut`] that pass on to methods of [`World`](obsp_sim::World) of the same names.
-//! A game has no `&mut World`, with which it could advance the match itself.
+//! The methods of [`WorldMut`] that pass on to methods of [`World`](obsp_sim::World) of the same
+//! names. A game gets no `&mut World`, because with one it could advance the match itself.
 
 use glam::{DQuat, DVec3};
 use obsp::MapEntity;
@@ -11,8 +11,8 @@ use obsp_sim::{
 
 use crate::world_mut::WorldMut;
 
-/// Defines the methods from their signatures. The documentation of each refers to that of the method
-/// of `World`, after its own if there is any.
+/// Defines the methods from their signatures. The documentation of each method ends with a
+/// reference to the method of `World`.
 macro_rules! forward {
     (impl WorldMut<'_> {$(
         $(#[$documentation:meta])*
@@ -45,18 +45,19 @@ forward! { impl WorldMut<'_> {
         &mut self, model: ModelId, position: DVec3, orientation: DQuat,
     ) -> Result<EntityId, PlaceError>;
 
-    /// Adds a body that may go into a pocket: a door that fits its frame exactly, and slides into the
-    /// wall beside it.
+    /// Adds a body that may go into a pocket, for example a door that fits its frame exactly and
+    /// slides into the wall beside it.
     pub fn spawn_body_in(
         &mut self, model: ModelId, position: DVec3, orientation: DQuat, pocket: &Aabb,
     ) -> Result<EntityId, PlaceError>;
 
     pub fn set_pocket(&mut self, id: EntityId, pocket: Option<Aabb>) -> Result<(), PlaceError>;
 
-    /// Adds a missile. [`World::muzzle`](obsp_sim::World::muzzle) computes the start. The model has to be
-    /// marked as a missile's: by [`Model::as_missile`](obsp::model::Model::as_missile), or because
-    /// a weapon in the `game.toml` throws it. [`Game::missile_moved`](crate::Game::missile_moved)
-    /// is called after each move of the missile.
+    /// Adds a missile. [`World::muzzle`](obsp_sim::World::muzzle) computes the start. The model has
+    /// to be marked as a missile's: by [`Model::as_missile`](obsp::model::Model::as_missile), or
+    /// because a weapon in the `game.toml` throws it.
+    /// [`Game::missile_moved`](crate::Game::missile_moved) is called after each move of the
+    /// missile.
     pub fn spawn_missile(
         &mut self, model: ModelId, motion: MissileMotion, position: DVec3, velocity: DVec3,
     ) -> Result<EntityId, PlaceError>;
@@ -110,13 +111,13 @@ forward! { impl WorldMut<'_> {
     pub fn reset_forces(&mut self, id: EntityId) -> Result<(), BodyError>;
 }}
 
-// Kinematic bodies: moves to places, at once or once a player is in a zone, swings, and conveyors.
+// Kinematic bodies: linear moves, armed moves, swings and conveyors.
 forward! { impl WorldMut<'_> {
     /// A kinematic body goes to a place and rests there.
     pub fn move_linear(&mut self, id: EntityId, by: LinearMove) -> Result<(), PlaceError>;
 
-    /// A kinematic body begins a move once a player is in a zone. Clients predict a start by their own
-    /// player.
+    /// A kinematic body begins a move once a player is in a zone. Clients predict a start that
+    /// their own player causes.
     pub fn arm_linear_move(&mut self, id: EntityId, armed: ArmedMove) -> Result<(), PlaceError>;
 
     /// A kinematic body swings to and fro.
@@ -153,8 +154,8 @@ forward! { impl WorldMut<'_> {
         &mut self, id: EntityId, position: DVec3, orientation: DQuat,
     ) -> Result<(), PlaceError>;
 
-    /// Lets a body follow a carrier, intangible. The frame of a player on foot is the centre of its box,
-    /// turned by the heading. When the carrier leaves the world,
+    /// Lets a body follow a carrier, intangible. The frame of a player on foot is the centre of its
+    /// box, turned by the heading. When the carrier leaves the world,
     /// [`Game::detached`](crate::Game::detached) is called.
     pub fn attach(
         &mut self, id: EntityId, to: EntityId, offset: DVec3, rotation: DQuat,
@@ -169,7 +170,8 @@ forward! { impl WorldMut<'_> {
     /// Adds a sensor. The sensors are updated in each tick before
     /// [`Game::left_volume`](crate::Game::left_volume) is called. A game asks
     /// [`World::entities_in`](obsp_sim::World::entities_in) and
-    /// [`World::sensor_events`](obsp_sim::World::sensor_events) in [`Game::tick`](crate::Game::tick).
+    /// [`World::sensor_events`](obsp_sim::World::sensor_events) in
+    /// [`Game::tick`](crate::Game::tick).
     ///
     /// ```
     /// use std::sync::Arc;

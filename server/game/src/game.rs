@@ -65,8 +65,8 @@ pub enum Respawn {
 /// The rules of a game. `self` never changes during a match. Everything that changes is in
 /// [`Game::State`].
 ///
-/// Before a tick, [`Match`](crate::Match) calls [`Game::said`], [`Game::left`] and [`Game::joined`]. In
-/// the tick it calls, in this order:
+/// Before a tick, [`Match`](crate::Match) calls [`Game::said`], [`Game::left`] and
+/// [`Game::joined`]. In the tick it calls, in this order:
 ///
 /// 1. for each player, in ascending order of slot: [`Game::command`];
 /// 2. for each player, in the same order: the player moves, then [`Game::moved`];
@@ -108,11 +108,11 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         self.models()
     }
 
-    /// The models that bodies can have because they are drawn in the map of a match: doors, lifts and
-    /// platforms, each the brushes of one entity. Their ids follow those of all other models.
-    /// [`World::model_of`] tells the id of an entity's model, and its place. Clients make the models
-    /// from the map, which they have. Each counts among the 128 models of a match. [`Game::classes`]
-    /// names their classes.
+    /// The models that bodies can have because they are drawn in the map of a match: doors, lifts
+    /// and platforms, each the brushes of one entity. Their ids follow those of all other models.
+    /// [`World::model_of`] tells the id of an entity's model, and its place. Clients make the
+    /// models from the map, which they have. Each counts among the 128 models of a match.
+    /// [`Game::classes`] names their classes.
     ///
     /// ```
     /// use obsp::{Map, model::Model};
@@ -147,11 +147,11 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The sets of movement parameters that the game gives to single players, with their names: haste,
-    /// a slow trap, low gravity. `usual` are the parameters of all other players, from `[movement]` of
-    /// the `game.toml` if there is one, so that haste can be twice the usual speed. A table
-    /// `[movements.NAME]` of the `game.toml` replaces a set of that name. A match has at most 15 sets of
-    /// both kinds together. [`WorldMut::set_movement`] gives a player one of them.
+    /// The sets of movement parameters that the game gives to single players, with their names:
+    /// haste, a slow trap, low gravity. `usual` are the parameters of all other players, from
+    /// `[movement]` of the `game.toml` if there is one, so that haste can be twice the usual speed.
+    /// A table `[movements.NAME]` of the `game.toml` replaces a set of that name. A match has at
+    /// most 15 sets of both kinds together. [`WorldMut::set_movement`] gives a player one of them.
     ///
     /// ```
     /// use obsp_game::{Game, GameFile, Match, RunningMatch, WorldMut};
@@ -182,8 +182,8 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The sets of movement parameters of a match on `map`, in the place of [`Game::movements`]: the
-    /// usual ones and those that this map asks for. By default they are the usual ones.
+    /// The sets of movement parameters of a match on `map`, in the place of [`Game::movements`]:
+    /// the usual ones and those that this map asks for. By default they are the usual ones.
     fn movements_on(
         &self,
         map: &Map,
@@ -192,13 +192,13 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         self.movements(usual)
     }
 
-    /// What players can do beside moving, at most 16 actions, each with the keys that do it by
-    /// default. Clients get the list when they join, and bots use the actions. A table
-    /// `[actions.NAME]` of a `game.toml` changes keys and label of the action of that name.
-    /// [`WorldMut::pressed`] says whether a command holds an action. The first three have the bits
-    /// [`Buttons::PRIMARY`], [`Buttons::SECONDARY`] and [`Buttons::TERTIARY`]; a command with one of
-    /// the first, the fourth or a later one carries the age of the player's view. By default there
-    /// are three actions, `primary`, `secondary` and `tertiary`.
+    /// The actions of players besides moving: at most 16, each with its default keys. Clients get
+    /// the list when they join, and bots use the actions. A table `[actions.NAME]` of a `game.toml`
+    /// changes the keys and the label of the action of that name. [`WorldMut::pressed`] says
+    /// whether a command holds an action. The first three have the bits [`Buttons::PRIMARY`],
+    /// [`Buttons::SECONDARY`] and [`Buttons::TERTIARY`]. A command that holds the first, the fourth
+    /// or a later action carries the age of the player's view. By default there are three actions,
+    /// `primary`, `secondary` and `tertiary`.
     ///
     /// [`Buttons::PRIMARY`]: obsp_sim::Buttons::PRIMARY
     /// [`Buttons::SECONDARY`]: obsp_sim::Buttons::SECONDARY
@@ -218,25 +218,26 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     fn set_up(&self, world: &mut WorldMut<'_>) -> Self::State;
 
     /// Whether the game uses the numbers of players' connect tokens
-    /// ([`PlayerInfo::player_id`](crate::PlayerInfo::player_id)). If it does, the match holds them, and
-    /// so do its recordings, for everybody who may fetch these. By default it does not.
+    /// ([`PlayerInfo::player_id`](crate::PlayerInfo::player_id)). If it does, the match and its
+    /// recordings hold the numbers, and everybody who may fetch a recording can read them. By
+    /// default it does not.
     fn uses_player_ids(&self) -> bool {
         false
     }
 
-    /// A player has joined, and waits outside of the world for [`Game::respawn`]. It is called for the
-    /// players of clients alone. An agent comes by the game's own call of
-    /// [`WorldMut::spawn_agent`], so the game knows of it already.
+    /// A player has joined, and waits outside of the world for [`Game::respawn`]. This method is
+    /// called only for the players of clients. A game adds an agent by its own call of
+    /// [`WorldMut::spawn_agent`], so it knows of the agent already.
     fn joined(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {}
 
-    /// A player leaves. The match removes the player after this call. Like [`Game::joined`] it is not
-    /// called for agents.
+    /// A player leaves. The match removes the player after this call. Like [`Game::joined`] it is
+    /// not called for agents.
     fn left(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {}
 
-    /// A player has said a line, between two ticks. The game may change the line, and says who hears
-    /// it: by default everyone hears it as it is. A game that takes lines as commands, such as
-    /// `!ready`, returns [`Audience::Nobody`] for them. A line that is empty afterwards is not sent.
-    /// Lines that a server's own rules take, such as votes, do not come here.
+    /// A player has said a line, between two ticks. The game may change the line, and says who
+    /// hears it: by default everyone hears it as it is. A game that takes lines as commands, such
+    /// as `!ready`, returns [`Audience::Nobody`] for them. A line that is empty afterwards is not
+    /// sent. Lines that a server's own rules take, such as votes, do not come here.
     ///
     /// ```
     /// use obsp_game::{Audience, Game, WorldMut};
@@ -280,8 +281,8 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     }
 
     /// A player's command, before anybody moves. The game may change it, for example by
-    /// [`WorldMut::press`]. The client has predicted by the command that it sent, so a changed movement
-    /// shows as a correction. An agent's command is neutral before this call.
+    /// [`WorldMut::press`]. The client has predicted by the command that it sent, so a changed
+    /// movement shows as a correction. An agent's command is neutral before this call.
     fn command(
         &self,
         state: &mut Self::State,
@@ -317,9 +318,10 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         }
     }
 
-    /// An entity has entered a volume. The entity may only have come through within the tick. In
-    /// that case [`Game::left_volume`] is called next, and [`WorldMut::inside`] does not list the
-    /// entity. It may have left the match since, like a missile that burst behind the volume.
+    /// An entity has entered a volume. The entity may have passed through the volume within the
+    /// tick. In that case [`Game::left_volume`] is called next, and [`WorldMut::inside`] does not
+    /// list the entity. It may have left the match since, like a missile that burst behind the
+    /// volume.
     fn entered(
         &self,
         state: &mut Self::State,
@@ -364,9 +366,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     ) {
     }
 
-    /// A body that followed `carrier` ([`WorldMut::attach`]) stays where it was, because the carrier
-    /// has left the world: it was removed, taken out, has left the match or has fallen out of the
-    /// map.
+    /// A body that followed `carrier` ([`WorldMut::attach`]) stays where it was, because the
+    /// carrier has left the world: it was removed, taken out, has left the match or has fallen out
+    /// of the map.
     fn detached(
         &self,
         state: &mut Self::State,

@@ -121,7 +121,7 @@ impl<G: Game> Match<G> {
     pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), LoadMatchError> {
         let (state, used) = decode_from_slice(bytes, wire())?;
         if used != bytes.len() {
-            return Err(DecodeError::Other("bytes are left over").into());
+            return Err(DecodeError::Other("bytes follow the state of the game").into());
         }
         self.state = state;
         Ok(())
@@ -164,8 +164,8 @@ impl<G: Game> Match<G> {
     }
 
     /// Collects events like [`Match::collect_events`], and tells the game which bodies have lost
-    /// their carriers. The game may thereby take further carriers out of the world, as often as a
-    /// chain of attachments is long.
+    /// their carriers. The game may then take further carriers out of the world. So this repeats,
+    /// at most as often as the longest chain of attachments has links.
     fn tell_detached(&mut self) {
         for _ in 0..=Attachment::MAX_CHAIN {
             if self.world.events().is_empty() {

@@ -1,7 +1,7 @@
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
-/// A player: what the server has of them beyond the simulation.
+/// The facts about a player that the simulation does not need.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -36,11 +36,11 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlayerInfo {
-    /// The name under which the player plays. Empty if nobody has told the match.
+    /// The name under which the player plays. Empty if the match was not told a name.
     pub name: String,
     /// The number by which the player's connect token identifies the player, if there was a token,
-    /// and if the game [uses such numbers](crate::Game::uses_player_ids). It stays the same from match
-    /// to match.
+    /// and if the game [uses such numbers](crate::Game::uses_player_ids). It stays the same from
+    /// match to match.
     pub player_id: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ impl PlayerInfo {
     }
 }
 
-/// The players of a match of whom something is known, in ascending order of id.
+/// The players of a match whose name or number is known, in ascending order of id.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct KnownPlayers(Vec<(EntityId, PlayerInfo)>);
 
@@ -65,7 +65,7 @@ impl KnownPlayers {
         self.0.binary_search_by_key(&id, |(known, _)| *known)
     }
 
-    /// Notes what is known of a player. If that is nothing, the player is forgotten.
+    /// Notes name and number of a player. A player without both is forgotten.
     pub(crate) fn note(&mut self, id: EntityId, info: PlayerInfo) {
         if info == PlayerInfo::default() {
             return self.forget(id);

@@ -1,21 +1,22 @@
-//! The entities of Quake's maps, in families that any game can use: a map plays as it is drawn. They
-//! work by the operations of [`WorldMut`] alone. [`items`] has what players pick up.
-//! The rest of this page is about movers and triggers.
+//! The entities of Quake's maps, in families that any game can use, so that a map plays as its
+//! author drew it. The families use only the operations of [`WorldMut`]. [`items`] has the items
+//! that players pick up. The rest of this page is about movers and triggers.
 //!
-//! A game asks for the [families](Family) that it wants, and calls [`Entities`] from its own methods:
-//! [`brush_models`] for the models, [`Entities::set_up`], [`Entities::entered`],
-//! [`Entities::damaged`], and once in each tick [`Entities::tick`], which returns what the game has
-//! to do itself (an [`Effect`]), because health and messages are the game's. A game with items calls
-//! [`Entities::tick_with_keys`] in its place, so that doors ask for keys, and one that
+//! A game asks for the [families](Family) that it wants, and calls these functions from its own
+//! methods: [`brush_models`] for the models, [`Entities::set_up`], [`Entities::entered`],
+//! [`Entities::damaged`], and once in each tick [`Entities::tick`]. The tick returns each
+//! [`Effect`] that the game has to apply itself, because health and messages are the game's. A game
+//! with items calls [`Entities::tick_with_keys`] instead, so that doors ask for keys. A game that
 //! [declares](declared) the event for messages shows them by [`tell`].
 //!
-//! Movers are kinematic bodies made of their brushes, which slide (`motion`), turn (`turning`), do
-//! both (`rotate_train`) or swing (`bob`). They move by Quake's formulas and under the guard: a mover
-//! pushes what has room, and stops where something has none. Its family then decides whether it turns back or waits. Whatever sets off another
-//! entity does so by the names in its keys (`targets`). The page `maps/ENTITIES.md` has a table of
-//! the classes and of all differences from Quake.
+//! Movers are kinematic bodies made of their brushes. They slide (`motion`), turn (`turning`), do
+//! both (`rotate_train`) or swing (`bob`). They move by Quake's formulas and under the guard: a
+//! mover pushes a body that has room to give way, and stops at one that has none. The mover's
+//! family then decides whether it turns back or waits. An entity sets off others by the names in
+//! its keys (`targets`). The page `maps/ENTITIES.md` has a table of the classes and of all
+//! differences from Quake.
 //!
-//! [`Liquids`] has what water, slime and lava do to players.
+//! [`Liquids`] has the effects of water, slime and lava on players.
 //!
 //! Everything is plain data, so it is part of a game's state, of saved matches and of recordings.
 
@@ -73,7 +74,7 @@ use crate::world_mut::WorldMut;
 /// Quake's flag of an entity that is left out of a deathmatch.
 const NOT_IN_DEATHMATCH: u32 = 2048;
 
-/// The number of models that are left for the models of a game itself.
+/// The number of models that the families leave free for the game's own.
 const OWN_MODELS: usize = 48;
 
 /// A family of entities that a game may ask for.
@@ -97,8 +98,8 @@ pub enum Family {
     Conveyors,
     /// `func_bob`: bodies that swing to and fro.
     Bobs,
-    /// `trigger_…`: what sets off others, hurts, heals, changes gravity or is the exit. Of pads and
-    /// teleporters those that the simulation leaves to the game
+    /// `trigger_…`: triggers that set off other entities, hurt, heal, change gravity or are the
+    /// exit, and the pads and teleporters that the simulation leaves to the game
     /// ([`is_game_trigger`](obsp_sim::is_game_trigger)).
     Triggers,
 }
@@ -154,8 +155,8 @@ impl Family {
         }
     }
 
-    /// Whether an entity of the family has lines of its own for a player: a door asks for its key, a
-    /// counter counts, and a secret praises.
+    /// Whether an entity of the family has lines of its own for a player: a locked door asks for
+    /// its key, a counter tells its count, and a secret says that it was found.
     fn speaks(self, entity: &MapEntity) -> bool {
         match self {
             Self::Doors => lock::Lock::of(entity).is_locked(),
@@ -194,7 +195,8 @@ pub fn classes(families: &[Family]) -> Vec<String> {
 
 /// The models of the entities that some families move, for
 /// [`Game::brush_models`](crate::Game::brush_models). If a map has more than a match has room for,
-/// those of the last entities are left out. So is an entity whose brushes are no model.
+/// the models of the last entities are left out. An entity whose brushes make no model is left out,
+/// too.
 pub fn brush_models(map: &Map, families: &[Family]) -> Vec<Model> {
     let mut models: Vec<Model> = Vec::new();
     for entity in map.entities() {
@@ -316,8 +318,8 @@ struct Entity {
 }
 
 impl Entities {
-    /// Spawns the entities of the world's map that `families` play. A body that stands where a mover
-    /// is drawn is moved to the nearest free place.
+    /// Spawns the entities of the world's map that `families` play. A body that stands where a
+    /// mover is drawn is moved to the nearest free place.
     pub fn set_up(world: &mut WorldMut<'_>, families: &[Family]) -> Self {
         let map = std::sync::Arc::clone(world.map());
         let (mut all, mut left_out) = (Self::default(), LeftOut::default());
@@ -378,7 +380,8 @@ impl Entities {
         }
     }
 
-    /// Notes an explosion, which damages all that it reaches by its share of `points`.
+    /// Notes an explosion. It damages each entity by a share of `points` that falls to zero at
+    /// `radius`.
     pub fn blast(
         &mut self,
         world: &WorldMut<'_>,
@@ -432,8 +435,8 @@ impl Entities {
         self.tick_with_keys(world, &|_, _| true)
     }
 
-    /// Plays a tick, after all bodies have moved. Doors with a lock open for the players of whom
-    /// `has_key` says that they have the key.
+    /// Plays a tick, after all bodies have moved. Doors with a lock open for the players who have
+    /// the key, as `has_key` says.
     pub fn tick_with_keys(
         &mut self,
         world: &mut WorldMut<'_>,
@@ -462,7 +465,8 @@ impl Entities {
         calls.effects
     }
 
-    /// Fires the targets of everything that was set off, and of what that sets off.
+    /// Fires the targets of all entities that were set off, then the targets of those targets, and
+    /// so on.
     fn follow(&mut self, world: &mut WorldMut<'_>, calls: &mut Calls) {
         targets::follow(&mut self.list, &mut self.pending, world, calls);
     }

@@ -55,7 +55,7 @@ pub struct Replicated {
     pub events: Vec<EventKind>,
 }
 
-/// The subject whose values the match asks of a game.
+/// The subject whose values a match asks its game for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The match.
@@ -88,7 +88,7 @@ impl<'a> Values<'a> {
     /// it.
     pub fn set(&mut self, field: &Field, value: impl Into<i64>) {
         let is_declared = self.values.set(self.fields, field, value.into());
-        debug_assert!(is_declared, "the game declares no field {:?} here", field.name());
+        debug_assert!(is_declared, "no field {:?} is declared for this subject", field.name());
     }
 }
 

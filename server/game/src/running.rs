@@ -44,7 +44,7 @@ pub trait RunningMatch: Debug + Send {
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
     fn join(&mut self, kind: PlayerKind, info: PlayerInfo) -> Result<EntityId, AddPlayerError>;
 
-    /// Adds a player of whom nothing is known, as [`RunningMatch::join`] does.
+    /// Adds a player without name and number, as [`RunningMatch::join`] does.
     ///
     /// # Errors
     /// As [`RunningMatch::join`].
@@ -52,7 +52,7 @@ pub trait RunningMatch: Debug + Send {
         self.join(kind, PlayerInfo::default())
     }
 
-    /// Name and number of a player; `None` if nothing is known of the player.
+    /// Name and number of a player; `None` if neither is known.
     fn player(&self, player: EntityId) -> Option<&PlayerInfo>;
 
     /// The agents that have a name, each with its name, in ascending order of id.

@@ -69,8 +69,8 @@ impl<G: Game> Match<G> {
             watched: watched.clone(),
         };
         // Plain data always has an encoding. If it had none, loading would refuse the empty bytes.
-        // The world's bytes are encoded without serde. With serde they would be encoded one by one,
-        // which takes longer than saving the world.
+        // The world's bytes are encoded without serde. With serde, each byte would be encoded by
+        // itself, which takes longer than saving the world.
         let mut bytes = bincode::encode_to_vec(self.world.save(), wire()).unwrap_or_default();
         bytes.extend(encode_to_vec(shared, wire()).unwrap_or_default());
         bytes.extend(self.save_state());
@@ -95,7 +95,7 @@ impl<G: Game> Match<G> {
         let rest = &rest[used..];
         let (state, used) = decode_from_slice(rest, wire())?;
         if used != rest.len() {
-            return Err(LoadMatchError::Damaged("bytes are left over"));
+            return Err(LoadMatchError::Damaged("bytes follow the state of the game"));
         }
         let world = world(world_bytes)?;
         let movement = all_movements(&game, &file, world.map());

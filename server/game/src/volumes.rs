@@ -18,7 +18,7 @@ pub struct VolumeId(pub u16);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Volumes {
     list: Vec<Volume>,
-    /// The entities that have reached into each volume on their ways since the last update. Empty
+    /// The entities that have reached into each volume on their way since the last update. Empty
     /// between ticks.
     met: BTreeSet<(VolumeId, EntityId)>,
 }

@@ -74,7 +74,7 @@ impl<G: Game> AnyGame for WithFile<G> {
 pub(crate) fn all_models<G: Game>(game: &G, file: &GameFile, map: &obsp::Map) -> Vec<Model> {
     let mut models = game.models_on(map, file);
     models.extend_from_slice(file.models());
-    // Movers that have no room are left out, rather than the whole map.
+    // If there are too many models, movers are left out, so that the map can still be played.
     let room = MAX_MODELS.saturating_sub(models.len());
     models.extend(game.brush_models(map).into_iter().take(room));
     let is_thrown = |model: &Model| file.weapons().thrown_with(model.name()).is_some();

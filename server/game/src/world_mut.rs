@@ -173,10 +173,11 @@ impl WorldMut<'_> {
     /// player in [`Game::respawn`](crate::Game::respawn), and writes its commands in
     /// [`Game::command`](crate::Game::command), in which [`WorldMut::press`] presses an action.
     ///
-    /// Neither [`Game::joined`](crate::Game::joined) nor [`Game::left`](crate::Game::left) is called for
-    /// an agent. This call comes out of a method of the game, which has the state borrowed, or in
-    /// `set_up` has none yet. So a game that adds or [removes](WorldMut::remove) an agent does the work
-    /// of these methods itself, best by a function that `joined` calls too.
+    /// Neither [`Game::joined`](crate::Game::joined) nor [`Game::left`](crate::Game::left) is
+    /// called for an agent. The match cannot call them then, because the game method that adds the
+    /// agent has borrowed the state, or in `set_up` has not made it yet. So a game that adds or
+    /// [removes](WorldMut::remove) an agent does the work of these methods itself, best in a
+    /// function that `joined` calls, too.
     ///
     /// Clients list an agent that has a [name](WorldMut::name_agent) among the players.
     ///
@@ -188,14 +189,14 @@ impl WorldMut<'_> {
     }
 
     /// Gives an agent a name, or another one. Clients then list the agent among the players, with
-    /// its [vitals](crate::Game::vitals). The agents do not count as players of a round, and no round
-    /// ends by their scores. An empty name takes the agent off the list, and so does a name that no
-    /// player could have: names have at most 24 characters, none of them a control character. The
-    /// name may be that of a player.
+    /// its [vitals](crate::Game::vitals). The agents do not count as players of a round, and no
+    /// round ends by their scores. An empty name takes the agent off the list, and so does a name
+    /// that no player could have: names have at most 24 characters, none of them a control
+    /// character. The name may be that of a player.
     ///
     /// # Errors
-    /// [`PlaceError::NoSuchEntity`] if the entity is no agent, and [`PlaceError::Full`] if 128 other
-    /// agents have names.
+    /// [`PlaceError::NoSuchEntity`] if the entity is no agent, and [`PlaceError::Full`] if 128
+    /// other agents have names.
     pub fn name_agent(&mut self, agent: EntityId, name: &str) -> Result<(), PlaceError> {
         if !self.is_agent(agent) {
             return Err(PlaceError::NoSuchEntity);
@@ -215,8 +216,7 @@ impl WorldMut<'_> {
     /// [`Game::respawn`](crate::Game::respawn) is asked.
     ///
     /// # Errors
-    /// [`PlaceError`]; nothing is added then. It is as for [`WorldMut::spawn_agent`], or
-    /// [`PlaceError::NoRoom`].
+    /// The errors of [`WorldMut::spawn_agent`], and [`PlaceError::NoRoom`]; nothing is added then.
     pub fn spawn_agent_at(
         &mut self,
         kind: PlayerKind,
@@ -240,11 +240,11 @@ impl WorldMut<'_> {
         self.world.remove(id)
     }
 
-    /// Lets a player on foot move by one of [`Game::movements`](crate::Game::movements) or of the
-    /// `[movements.NAME]` of the `game.toml`, from the player's next move on, until it is changed; `None`
-    /// stands for the usual parameters. The player may wait outside of the world. The player's client
-    /// predicts by these parameters as soon as it learns of them, from the tick in which they begin to
-    /// hold.
+    /// Gives a player on foot the movement parameters of this name, from
+    /// [`Game::movements`](crate::Game::movements) or a table `[movements.NAME]` of the
+    /// `game.toml`; `None` gives the usual parameters. They hold from the player's next move until
+    /// they are changed. The player may wait outside of the world. The player's client predicts by
+    /// these parameters as soon as it learns of them, from the tick in which they begin to hold.
     ///
     /// # Errors
     /// [`PlaceError::NoSuchMovement`] if there is no set of this name, and

@@ -1,6 +1,6 @@
 //! A chunk: up to 128 ticks as one body of a frame. Commands are coded as differences from the
-//! previous commands. Each field has its own probabilities, which start from the table in each
-//! chunk.
+//! previous commands. Each field has its own probabilities. In each chunk they start from the table
+//! `priors`.
 
 mod priors;
 

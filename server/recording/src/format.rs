@@ -11,8 +11,8 @@ use obsp_sim::{Buttons, Command, Config, EntityId, MAX_ENTITIES, PlayerKind};
 /// The first bytes of every recording.
 pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 
-/// The version of the format, and the only one that is read. Every change that an older reader would
-/// misread raises it.
+/// The version of the format, and the only one that is read. Every change that an older reader
+/// would misread raises it.
 pub(crate) const VERSION: u16 = 12;
 
 /// Maximum length of a frame's body, in bytes.
@@ -90,9 +90,10 @@ impl Header {
 pub struct RecordedTick {
     /// The players who left before the tick, in the order in which they left.
     pub left: Vec<EntityId>,
-    /// The players who joined after that, in the order in which they joined, with their kinds.
+    /// The players who joined after these had left, in the order in which they joined, with their
+    /// kinds.
     pub joined: Vec<(EntityId, PlayerKind)>,
-    /// The players among them of whom the match was told something.
+    /// The players in `joined` whose name or number the match was told.
     pub introduced: Vec<(EntityId, PlayerInfo)>,
     /// The lines that players said before the tick and before anybody left or joined, in the order
     /// in which they came.
@@ -105,8 +106,8 @@ pub struct RecordedTick {
 }
 
 impl RecordedTick {
-    /// This tick with the names and the lines that `game`, which has just played it, was told before
-    /// it.
+    /// This tick with its names and lines. `game` has just played the tick, and was told them
+    /// before.
     #[must_use]
     pub fn with_words(self, game: &dyn RunningMatch) -> Self {
         let info = |&(id, _): &(EntityId, _)| Some((id, game.player(id)?.clone()));
@@ -189,7 +190,7 @@ pub(crate) fn decode<T: Decode<()>>(body: &[u8]) -> Result<T, String> {
     Ok(value)
 }
 
-/// Decodes a value from the start of a body, of which the rest is left out.
+/// Decodes a value from the start of a body. The rest of the body may be missing.
 pub(crate) fn decode_start<T: Decode<()>>(body: &[u8]) -> Option<T> {
     bincode::decode_from_slice(body, wire()).ok().map(|(value, _)| value)
 }

@@ -148,7 +148,7 @@ pub(crate) fn skip_body(file: &mut impl Seek, length: usize) -> io::Result<()> {
     file.seek_relative((length + HASH) as i64)
 }
 
-/// The body of the end mark, if `bytes` are exactly one. Its hash is not checked.
+/// The body of the end mark, if `bytes` are exactly an end mark. Its hash is not checked.
 pub(crate) fn as_end(bytes: &[u8]) -> Option<&[u8]> {
     let (start, rest) = bytes.split_first_chunk()?;
     let (body, _) = rest.split_last_chunk::<HASH>()?;

@@ -69,7 +69,7 @@ impl fmt::Display for Difference {
         write!(f, "tick {} differs: {}", self.tick, self.what)?;
         match self.equal_at {
             Some(tick) => write!(f, "; equal up to tick {tick}"),
-            None => write!(f, "; the match was set up differently"),
+            None => write!(f, "; no earlier tick was found equal, so the set-up may differ"),
         }
     }
 }

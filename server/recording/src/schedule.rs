@@ -14,8 +14,8 @@ const MAX_COST: u64 = 37_000;
 /// The number of intervals of motions, examined for a time of impact
 /// ([`obsp_sim::Counters::impact_iterations`]), that together cost as much as a body. The number
 /// was fitted to the times of 36,000 ticks with 32 players on arena and dm4. With it, the cost
-/// predicted the time of 200 ticks to 5 %. The fit is older than the change by which one plane,
-/// which counts as one interval, decides most motions.
+/// predicted the time of 200 ticks to 5 %. Since that fit was made, a single plane decides most
+/// motions, and counts as one interval.
 const INTERVALS: u64 = 4;
 
 /// Maximum number of seconds between two keyframes, even if the ticks cost little. There are at

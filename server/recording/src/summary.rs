@@ -83,7 +83,7 @@ fn last_tick(file: &mut (impl Read + Seek)) -> io::Result<Option<u64>> {
     file.seek(SeekFrom::Start(length.saturating_sub(END_AT_MOST as u64)))?;
     let mut tail = Vec::new();
     file.by_ref().take(END_AT_MOST as u64).read_to_end(&mut tail)?;
-    // The tick's own bytes tell how long the mark is, so each length is tried.
+    // The mark's length depends on the tick in it, so each length is tried.
     let mut marks = (0..tail.len()).filter_map(|from| frame::as_end(&tail[from..]));
     Ok(marks.find_map(|body| decode(body).ok()))
 }

@@ -75,7 +75,7 @@ fn recorded() -> &'static Recorded {
         };
         keyframes.push(Keyframe { tick: 0, commands: vec![], saved: game.save() });
         for number in 1..=TICKS {
-            // The first player talks, at the edges of chunks and in the tick in which another leaves.
+            // The first player talks, also at the edges of chunks and when another leaves.
             if let Some((speaker, _)) = commands.first().filter(|_| SPEAKS.contains(&number)) {
                 game.say(*speaker, "hello");
                 game.say(*speaker, &format!("this is tick {number}"));
@@ -462,7 +462,7 @@ fn a_recorder_notes_only_what_changed() {
     assert_eq!(recorder.tick(&both[1..], kind, 6).commands, []);
 }
 
-/// The summary of a recording whose bytes these are.
+/// The summary of the recording in `bytes`.
 fn summary(bytes: &[u8]) -> Option<Summary> {
     Summary::read(&mut std::io::Cursor::new(bytes)).expect("memory can be read")
 }

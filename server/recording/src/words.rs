@@ -1,5 +1,5 @@
-//! What a match is told in words: the names of players who join, and the lines that players say.
-//! They are rare, so a frame of their own holds those of the ticks of the next chunk.
+//! The words that a match is told: the names of players who join, and the lines that players say.
+//! Words are rare, so they have a frame of their own before the chunk of their ticks.
 
 use bincode::{Decode, Encode};
 use obsp_game::PlayerInfo;

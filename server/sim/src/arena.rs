@@ -121,7 +121,7 @@ impl Arena {
         self.map.find_first_transition(self.sight, from, to) == Trace::Clear
     }
 
-    /// The arena with these entities in it.
+    /// The space of this arena with these entities in it.
     pub(crate) fn space<'a>(&'a self, entities: &'a Entities) -> Space<'a> {
         Space { map: &self.map, shapes: &self.shapes, entities }
     }
@@ -138,7 +138,8 @@ impl Arena {
 pub struct DrawnModel {
     /// The model.
     pub model: ModelId,
-    /// The position at which a body of the model that is not turned is where it is drawn, in units.
+    /// The position, in units, at which an unrotated body of the model stands where the model is
+    /// drawn.
     pub place: DVec3,
 }
 

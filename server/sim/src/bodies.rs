@@ -1,9 +1,9 @@
-//! All bodies in the world, and how they move. [`tick`] tells a tick in order.
+//! All bodies in the world, and how they move. [`tick`] runs the phases of a tick in order.
 //!
 //! The modules, each of which depends only on modules above it in this list:
 //! - `linear_move`, `armed_move`, `swing`: motions that are known beforehand;
 //! - `blocker`, `dynamics`, `mobility`, `near_solids`, `roles`, `slots`: what a body is;
-//! - `entities`, `guard`: the bodies by slot, and the only code that gives one a place;
+//! - `entities`, `guard`: the bodies by slot, and the only code that gives a body a place;
 //! - `contact`, `impulse`: the search for contacts, and the effect of one impulse;
 //! - `islands`: which bodies touch each other, directly or through others;
 //! - `sleep`: what wakes, and what falls asleep;

@@ -34,8 +34,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// The command to run in a horizontal direction of any length, for agents. In no direction at all,
-    /// it is the command to stand still.
+    /// The command to run in a horizontal direction of any length, for agents. A direction of no
+    /// length gives the command to stand still.
     ///
     /// ```
     /// # use glam::DVec3;
@@ -55,8 +55,8 @@ impl Command {
         Self { yaw, forward: 127, ..Self::default() }
     }
 
-    /// The same command, but for a player who swims up: the key that jumps is held, the one that
-    /// crouches is not, and the view is not below the horizon.
+    /// The same command, but for a player who swims up: the jump key is held, the crouch key is
+    /// not, and the view is not below the horizon.
     ///
     /// ```
     /// use obsp_sim::{Buttons, Command};

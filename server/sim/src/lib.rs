@@ -12,9 +12,9 @@
 //! resulting placement can be committed.
 //!
 //! The modules, each of which depends only on modules above it in this list:
-//! - `conventions`, `memory`, `random`, `state`, `threads`, `traits`: what everything below leans
-//!   on;
-//! - `command`, `counters`, `event`, `place_error`, `setup`: what goes in and out;
+//! - `conventions`, `memory`, `random`, `state`, `threads`, `traits`: the base of all modules
+//!   below;
+//! - `command`, `counters`, `event`, `place_error`, `setup`: inputs and outputs;
 //! - `collision`, `context`: poses, shapes, distances, the grid, the filter cascade and
 //!   the time of impact, all without entities;
 //! - `bodies`: the entities, the guard, contacts, the solver, sleep;

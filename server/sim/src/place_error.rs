@@ -9,8 +9,11 @@ pub enum PlaceError {
     /// All slots for entities are taken, or all places for players.
     #[error("the match is full: all slots for entities, or all places for players, are taken")]
     Full,
-    /// The entity has left the match, or waits outside the world.
-    #[error("there is no such entity in the world")]
+    /// The entity has left the match, waits outside the world, or is not of the kind that the
+    /// operation needs.
+    #[error(
+        "there is no such entity in the world, or it is of another kind than the operation needs"
+    )]
     NoSuchEntity,
     /// The match was set up without the model, or its bodies are not of the kind that the
     /// operation needs.
@@ -22,10 +25,10 @@ pub enum PlaceError {
     )]
     NoSuchMovement,
     /// The body is intangible. Only `place` makes it solid.
-    #[error("the body is intangible; it becomes solid by `place`")]
+    #[error("the body is intangible; `place` makes it solid")]
     Intangible,
     /// The body is solid, so it has no free pose.
-    #[error("the body is solid; it moves by `teleport`, or after `make_intangible`")]
+    #[error("the body is solid; move it with `teleport`, or call `make_intangible` first")]
     Solid,
     /// Only bodies can be intangible: neither players nor missiles.
     #[error("a player or a missile is always solid")]
@@ -46,7 +49,7 @@ pub enum PlaceError {
         crate::traits::Attachment::MAX_OFFSET
     )]
     OffsetTooLong,
-    /// A number is infinite or NaN, or an orientation has no length.
-    #[error("a number is infinite or NaN, or an orientation has no length")]
+    /// A number is infinite, NaN or out of its range, or an orientation has no length.
+    #[error("a number is infinite, NaN or out of its range, or an orientation has no length")]
     NotFinite,
 }

@@ -23,8 +23,8 @@ pub struct Config {
     pub seed: u64,
     /// Props scattered in addition to the map's own.
     pub objects: u32,
-    /// Maximum number of players at a time. A match for agents alone has none. Its map needs a spawn
-    /// point as well, because bodies that fall out of the map come back near one.
+    /// Maximum number of players at a time; zero for a match of agents alone. Even then the map
+    /// needs a spawn point, because bodies that fall out of the map come back near one.
     pub max_players: u16,
 }
 
@@ -40,7 +40,10 @@ impl Default for Config {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SetupError {
     /// The map was compiled without a size that players need.
-    #[error("the map has no size named '{0}': compile it with one in its spaces file")]
+    #[error(
+        "the map has no player size named '{0}': add it to the spaces file, and compile the map \
+         again"
+    )]
     MissingSize(&'static str),
     /// The map has no spawn point, so no player could join.
     #[error(
@@ -127,9 +130,9 @@ pub enum SetupWarning {
     },
     /// A game has left out entities of a class.
     #[error(
-        "{count} of the class {class} are left out: they are drawn in a solid, or lack what they \
-         need, as a train its path_corner, or their brushes are too thin or too many, or the match \
-         has no room for more models or bodies"
+        "{count} of the class {class} are left out. Possible causes: they are drawn in a solid; \
+         they lack an entity that they need, as a train needs a path_corner; their brushes are too \
+         thin or too many; or the match has no room for more models or bodies"
     )]
     LeftOut {
         /// The class.

@@ -80,12 +80,12 @@ pub struct EntityState {
     pub position: DVec3,
     /// Orientation of a polyhedron; for a player on foot the heading about +Z.
     pub orientation: DQuat,
-    /// Velocity, in units per second. A conveyor has that of its surface.
+    /// Velocity, in units per second. A conveyor has the velocity of its surface.
     pub velocity: DVec3,
     /// Whether the entity sleeps. A sleeping entity stands still, and is left out of the simulation
     /// until something wakes it. A conveyor counts as asleep.
     pub asleep: bool,
-    /// Which others the entity may meet, and whether it is visible and solid.
+    /// Which other entities the entity may meet, and whether it is visible and solid.
     pub traits: Traits,
 }
 
@@ -103,7 +103,8 @@ pub struct State {
 /// of a player's set.
 pub const MAX_MOVEMENT_SETS: usize = 16;
 
-/// The number of a set in the [`MovementSets`](crate::MovementSets) of a match. The default stands for the usual set.
+/// The number of a set in the [`MovementSets`](crate::MovementSets) of a match. The default stands
+/// for the usual set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MovementId(u8);
 

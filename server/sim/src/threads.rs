@@ -58,9 +58,9 @@ thread_local! {
     static GATHERED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The pool of the calling thread. The caller is a member of the first pool that it starts, so that
-/// a thread that it wakes gets an idle processor. If the caller slept meanwhile, two threads that
-/// wake each other would share one processor.
+/// The pool of the calling thread. The caller is a member of the first pool that it starts, and
+/// works instead of sleeping. So a thread that it wakes gets an idle processor. If the caller
+/// slept, it would share one processor with the thread that it woke.
 ///
 /// The pool starts with the first work, not with the world. Threads inherit the priority of the
 /// thread that starts them, and worlds are set up at the lowest priority.

@@ -76,7 +76,7 @@ pub use why::{FallsAsleep, StoppedBy, Touching, Why};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AddPlayerError {
     /// The match was set up without the model.
-    #[error("this match has no hovertank: there is none among its models")]
+    #[error("the match has no hovertank: its list of models must contain one")]
     NoHovertank,
     /// All places are taken.
     #[error("the match is full: all {0} places are taken")]
@@ -334,10 +334,10 @@ impl World {
         motion_of(self.entities.find(id)?)
     }
 
-    /// Whether the motion of a player on foot had another cause in the last tick, so that a client
-    /// cannot have predicted it. There are three causes: a moving body was in the way or carried
-    /// the player, and the player's own shove did not move that body; or an explosion threw the
-    /// player; or the player was put elsewhere.
+    /// Whether the motion of a player on foot had a cause in the last tick that a client cannot
+    /// have predicted. There are three such causes. A body that the player's own shove had not set
+    /// in motion was in the way or carried the player. An explosion threw the player. Or the player
+    /// was put elsewhere.
     pub fn was_pushed(&self, id: EntityId) -> bool {
         self.pushed.contains(&id)
     }

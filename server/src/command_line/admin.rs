@@ -16,7 +16,7 @@ use crate::operate::admin::bodies;
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Limit in bytes up to which an answer is read. Every answer of a server is shorter.
+/// Maximum number of bytes of an answer that are read. Every answer of a server is shorter.
 const LONGEST_ANSWER: u64 = 4 << 20;
 
 /// A command for the admin interface of a server.
@@ -97,7 +97,7 @@ pub enum AdminAction {
     },
     /// Change to another map
     Map {
-        /// Name of a map of the rotation, or of one in a folder `maps/` of the server; no path
+        /// Name of a map in the rotation or in a `maps/` folder of the server; not a path
         map: String,
     },
     /// Restart the round

@@ -13,14 +13,14 @@ use crate::common::socket_address::DEFAULT_HTTP;
 /// How long the server may take to answer: less than the time that Docker grants a check.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Limit in bytes up to which the answer is read. The answer of a server is shorter.
+/// Maximum number of bytes of the answer that are read. The answer of a server is shorter.
 const LONGEST_ANSWER: u64 = 4096;
 
 /// The server to ask.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct HealthOptions {
-    /// TCP address of the server's pages; all addresses of a name are tried, and for an unspecified
-    /// address, such as 0.0.0.0, the loopback address
+    /// TCP address of the server's pages; if a name has several addresses, all are tried; an
+    /// unspecified address, such as 0.0.0.0, stands for the loopback address
     #[arg(long, value_name = "ADDR", env = "ARENA_HTTP",
           default_value_t = Reached::from(DEFAULT_HTTP))]
     pub http: Reached,

@@ -18,9 +18,9 @@ pub struct ModelsOptions {
 /// Writes every shipped model to a file, with its centre of mass at the origin, as in the
 /// simulation. Returns the paths of the files.
 ///
-/// Models that are drawn in a map, such as `*3`, are not written: they are the brushes of the third
-/// brush entity in the map's text, and their names are no names of files on every system. Models of
-/// items are not written either: they are pictures without bodies.
+/// The brush models of a map, such as `*3`, are not written: the text of the map has their brushes
+/// (`*3` is its third brush entity), and some systems do not allow `*` in the name of a file.
+/// Models of items are not written either, because they are pictures without bodies.
 ///
 /// # Errors
 /// A file cannot be written.

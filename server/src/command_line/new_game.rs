@@ -1,5 +1,5 @@
-//! `server new-game`: a new crate with a game that runs. It needs no network: the crate depends on
-//! this repository by its path, and takes over the versions of its libraries.
+//! `server new-game`: writes a new crate with a game that runs. It needs no network: the crate
+//! depends on this repository by its path and uses the same versions of libraries.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use thiserror::Error;
 /// The options of `server new-game`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub(crate) struct NewGameOptions {
-    /// Name of the crate, and of the new folder in the present one: a-z, 0-9, `-` and `_`
+    /// Name of the crate and of its folder, which is made in the current folder: a-z, 0-9, `-` and
+    /// `_`
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 
@@ -23,7 +24,7 @@ pub(crate) struct NewGameOptions {
 /// Maximum length of a name, in bytes.
 const MAX_NAME: usize = 64;
 
-/// Names that cargo or Rust refuse, and those of the crates that the game depends on.
+/// Names that cargo or Rust refuses, and names of the crates that the game depends on.
 const TAKEN: &str = "\
     abstract alloc as async await become box break build const continue core crate deps do \
     dyn else enum examples extern false final fn for gen if impl in incremental let loop \
@@ -31,7 +32,7 @@ const TAKEN: &str = "\
     pub ref return self serde server static std struct super test trait true try type \
     typeof unsafe unsized use virtual where while yield";
 
-/// The files of the crate. `NAME` and `CHECKOUT` stand for what the options say.
+/// The files of the crate. `NAME` and `CHECKOUT` are replaced by the values of the options.
 const FILES: [(&str, &str); 4] = [
     ("Cargo.toml", include_str!("new_game/Cargo.toml.template")),
     ("src/main.rs", include_str!("new_game/main.rs.template")),
@@ -54,8 +55,8 @@ pub(crate) enum NewGameError {
     },
     /// The folder is not this repository.
     #[error(
-        "{} has no {missing}, so it is not the repository of the server: give its folder with \
-         --path", .path.display()
+        "{} has no {missing}, so it is not the repository of the server: name the repository's \
+         folder with --path", .path.display()
     )]
     NotTheRepository {
         /// The folder.
@@ -110,7 +111,7 @@ pub(crate) fn new_game(options: &NewGameOptions, parent: &Path) -> Result<String
     let lock = folder.join("Cargo.lock");
     std::fs::copy(checkout.join("Cargo.lock"), &lock).map_err(failed(&lock))?;
     Ok(format!(
-        "{} has a game that runs. Now:\n  cd {name} && cargo run\nand open http://127.0.0.1:8080",
+        "wrote a game to {}. Now run\n  cd {name} && cargo run\nand open http://127.0.0.1:8080",
         folder.display()
     ))
 }
@@ -123,7 +124,7 @@ fn fault_of(name: &str) -> Option<&'static str> {
         return Some("it does not begin with one of a-z");
     }
     if !name.bytes().all(fits) {
-        return Some("it has other characters than a-z, 0-9, - and _");
+        return Some("it has characters other than a-z, 0-9, - and _");
     }
     if name.len() > MAX_NAME {
         return Some("it is longer than 64 characters");
@@ -132,7 +133,7 @@ fn fault_of(name: &str) -> Option<&'static str> {
     TAKEN
         .split_whitespace()
         .any(|taken| taken == name)
-        .then_some("cargo, Rust or a crate of the server has this name")
+        .then_some("cargo, Rust or a crate of the server already uses this name")
 }
 
 /// The whole path of this repository.

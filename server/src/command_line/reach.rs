@@ -105,8 +105,8 @@ impl Reached {
     }
 }
 
-/// Sends an HTTP request, and returns the answer up to `longest` bytes. The request is of HTTP 1.0, in
-/// which an answer ends when the connection closes: all bytes until then are the answer.
+/// Sends an HTTP request, and returns the answer, up to `longest` bytes. The request is HTTP 1.0,
+/// so the answer ends when the connection closes.
 pub(super) fn ask(
     mut stream: TcpStream,
     request: &str,

@@ -31,7 +31,7 @@ pub fn prepare() -> Result<()> {
 }
 
 /// Serves until the match is over, or until a signal asks for its end and the players have
-/// finished. After the signal, Ctrl-C ends the wait for the players, and another one ends the
+/// finished. After the signal, Ctrl-C ends the wait for the players, and a second Ctrl-C ends the
 /// goodbyes to them. Other signals then change nothing, because service managers send them again.
 /// On SIGHUP, the files that the options name are read again.
 ///
@@ -70,7 +70,8 @@ pub(crate) fn serve_reloading(
             }
         };
         let reload = running.reloads();
-        // A reload waits for the disk, and signals are heard meanwhile. It ends with the match.
+        // A reload waits for the disk, so it runs in a task of its own and signals are still heard.
+        // The task ends with the match.
         let reloading = async move {
             loop {
                 hang_ups.next().await;

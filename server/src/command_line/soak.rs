@@ -2,15 +2,14 @@
 //! audited while it runs.
 //!
 //! A [`Script`] plays one player. On a map with movers and items the player also has errands
-//! (`errand`), and one who cannot move on struggles for a while instead.
-//! [`soak`] sets up the match, feeds it the scripts' commands, times each tick by itself, and has
-//! the result judged. [`obsp_sim::audit`] finds overlaps, paths that led through things, and bodies
-//! that are where nobody put them. [`StuckWatch`] finds players who cannot get away, and
+//! (`errand`). A player who cannot move on struggles for a while instead (`struggle`). [`soak`]
+//! sets up the match, feeds it the scripts' commands, times each tick by itself, and has the result
+//! judged. [`obsp_sim::audit`] finds overlaps, paths that led through things, and bodies whose
+//! positions contradict their relocations. [`StuckWatch`] finds players who cannot get away, and
 //! [`Outside`] finds bodies that leave the map. [`Played`] counts what the map's entities did. The
-//! [`Report`] has every figure, and the events,
-//! values and scores that the game sent its players ([`Outcome`]). A [`Dump`] writes the poses and
-//! velocities of all entities to a file, so that others can audit the match with their own
-//! programs.
+//! [`Report`] has every figure, and the events, values and scores that the game sent its players
+//! ([`Outcome`]). A [`Dump`] writes the poses and velocities of all entities to a file, so that
+//! others can audit the match with their own programs.
 
 mod dump;
 mod errand;

@@ -10,8 +10,8 @@ use thiserror::Error;
 const IPV6_HOST_BITS: u8 = 64;
 
 /// The shortest prefixes that a ban or a proxy may have, of IPv4 and of IPv6. A shorter one is a
-/// slip of the pen: an IPv4 /8 is 1/256 of all addresses already, and no provider has an IPv6 /16
-/// for itself.
+/// mistake: an IPv4 /8 is 1/256 of all addresses already, and no provider has an IPv6 /16 for
+/// itself.
 const BROADEST: [u8; 2] = [8, 16];
 
 /// Addresses that begin with the same bits, such as `192.0.2.0/24`. A single address is also a
@@ -25,7 +25,7 @@ pub struct AddressPrefix {
     length: u8,
 }
 
-/// The text names no [`AddressPrefix`].
+/// The text is not an [`AddressPrefix`].
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{0:?} is neither an address nor a prefix such as 192.0.2.0/24 or 2001:db8::/48")]
 pub struct AddressPrefixSyntax(String);

@@ -54,7 +54,7 @@ fn or_ipv4_alone<S>(
     let opened = open(address);
     if address.ip() == Ipv6Addr::UNSPECIFIED && opened.as_ref().is_err_and(lacks_ipv6) {
         let v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
-        info!("this system has no IPv6, so the server listens at {v4} in place of {address}");
+        info!("this system has no IPv6, so the server listens at {v4} instead of {address}");
         return open(v4);
     }
     opened

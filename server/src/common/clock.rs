@@ -1,10 +1,10 @@
-//! The machine's two clocks: what the date is, and how much time has passed.
+//! The machine's two clocks: the date, and the time that has passed.
 //!
 //! The date (wall clock) may be set at any moment, by years: machines without a battery boot in the
-//! past. The elapsed time only grows, by the time that has passed. On Linux and Windows it
-//! includes the time for which the machine slept. Anything that is valid until a date is judged by the wall clock,
-//! and checked again every minute. Anything that lasts for a duration is judged by the elapsed
-//! time.
+//! past. The elapsed time only grows, by the time that has passed. On Linux and Windows it includes
+//! the time for which the machine slept. Anything that is valid until a date is judged by the wall
+//! clock, and checked again every minute. Anything that lasts for a duration is judged by the
+//! elapsed time.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

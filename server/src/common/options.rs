@@ -1,5 +1,5 @@
-//! What all groups of options share: durations as people write them, and the values of options that
-//! are not given.
+//! The parts that all groups of options share: durations as people write them, and the values of
+//! options that are not given.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ pub(crate) fn options_of<O: Args>(words: &[&str]) -> O {
     let options = command
         .try_get_matches_from(words)
         .and_then(|mut matches| O::from_arg_matches_mut(&mut matches));
-    options.expect("all options have defaults but those that are given")
+    options.expect("each option is given or has a default")
 }
 
 /// Parses a duration as people write it on a command line: `30s`, `1m 30s` or plain
 /// seconds.
 ///
 /// # Errors
-/// The text is no duration; the message says how to write one.
+/// The text is not a duration; the message says how to write one.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let duration = match text.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),

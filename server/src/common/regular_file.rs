@@ -1,6 +1,6 @@
 //! Reads files that other users may have replaced: bans, keys, tokens, lists, recordings.
 //!
-//! A FIFO in place of a file would block the thread that opens it, and an endless file would fill
+//! A FIFO instead of a file would block the thread that opens it, and an endless file would fill
 //! the memory. So a file is opened without blocking, must be a regular file, and is read up to a
 //! limit.
 
@@ -30,7 +30,7 @@ pub(crate) fn open_regular_in(folder: &Path, name: &Path) -> io::Result<File> {
     let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
     if !is_plain {
         let shown = name.display();
-        return Err(invalid(format!("{shown} is not a bare file name, without folders")));
+        return Err(invalid(format!("{shown} is not a file name alone; it must not name folders")));
     }
     let path = folder.join(name);
     // The flag below refuses links. This check exists only for its message, because systems report
@@ -106,7 +106,7 @@ const NO_BLOCKING: i32 = libc::O_NONBLOCK | libc::O_NOCTTY;
 const NO_LINKS: i32 = libc::O_NOFOLLOW;
 #[cfg(windows)]
 const NO_BLOCKING: u32 = 0;
-/// `FILE_FLAG_OPEN_REPARSE_POINT`: the link itself is opened, and then is no regular file.
+/// `FILE_FLAG_OPEN_REPARSE_POINT`: the link itself is opened, which is not a regular file.
 #[cfg(windows)]
 const NO_LINKS: u32 = 0x0020_0000;
 #[cfg(windows)]

@@ -246,7 +246,8 @@ fn sync_folder(target: &Path) -> io::Result<()> {
 }
 
 /// The outcome of a sync of a folder, without the errors that mean no harm. The file is already in
-/// place, and is not lost only because the folder may not be read or the file system cannot do this.
+/// place, and is not lost only because the folder may not be read or the file system cannot sync
+/// folders.
 fn without_need(synced: io::Result<()>) -> io::Result<()> {
     match synced {
         Err(error)

@@ -111,7 +111,8 @@ impl Admission {
         let handshakes = if is_exempt { EXEMPT_HANDSHAKES } else { HANDSHAKES };
         let mut table = self.lock();
         let own = table.unfinished.iter().filter(|other| other.address == address).count();
-        // The address may be forged, so only an attempt that is admitted or answered makes an entry.
+        // The address may be forged, so only an attempt that is admitted or answered makes an
+        // entry.
         let entry = table.entries.get_mut(&address);
         let wait =
             entry.map_or(Duration::ZERO, |entry| entry.handshakes.wait(handshakes, 1.0, now));

@@ -96,7 +96,7 @@ impl Subject {
         let address = text.parse::<IpAddr>().ok()?;
         let Self::Prefix(banned) = self else { return None };
         (*banned != AddressPrefix::address(address)).then(|| {
-            format!("one host has all addresses of {self}; {address}/128 is that address alone")
+            format!("one host has all addresses of {self}; for one address, write {address}/128")
         })
     }
 }
@@ -157,8 +157,8 @@ impl Bans {
         let bans = file.map(in_file).transpose()?.flatten().unwrap_or_default();
         if let Some((path, Err(error))) = file.map(|path| (path, state_file::try_out(path))) {
             warn!(
-                "{} cannot be written: {error}; what is added to it while the server runs holds \
-                 only until the server ends",
+                "{} cannot be written: {error}; bans or mutes that are added while the server \
+                 runs hold only until the server ends",
                 path.display()
             );
         }
@@ -332,8 +332,8 @@ fn in_file(path: &Path) -> Result<Option<Vec<Ban>>, BanError> {
     match regular_file::read_text(path, LARGEST) {
         Ok(text) if state_file::is_cut(text.as_bytes()) => {
             let message = "the server was killed while it wrote this file, so the file is damaged: \
-                           put a copy in its place, or remove what is wrong in it, beginning with \
-                           the control character at its start";
+                           put a backup in its place, or remove the control character at its \
+                           start and then everything that is incomplete";
             Err(BanError::Syntax { path: path.to_owned(), message: message.to_owned() })
         }
         Ok(text) => match toml::from_str::<BansFile>(&text) {

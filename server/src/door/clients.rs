@@ -244,8 +244,8 @@ impl Client {
         *self.muted_until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Mutes the connection until this elapsed time of the machine, or unmutes it. It does not go by
-    /// the date, which may be set meanwhile.
+    /// Mutes the connection until this elapsed time of the machine, or unmutes it. The wall clock
+    /// is not used, because it may be set meanwhile.
     pub(crate) fn mute_until(&self, until: Option<Duration>) {
         *self.muted_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
     }

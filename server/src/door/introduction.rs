@@ -29,7 +29,7 @@ impl FromStr for ServerName {
             return Err(format!("a server's name has at most {MAX_SERVER_NAME_CHARS} characters"));
         }
         let line = ChatLine::new(text).map_err(|_| {
-            "a server's name needs a visible character, and has no control or direction characters"
+            "a server's name must have a visible character and no control or direction characters"
         })?;
         Ok(Self(line.as_str().to_owned()))
     }
@@ -43,7 +43,7 @@ impl FromStr for MessageOfTheDay {
             return Err(format!("the message of the day has at most {MAX_CHAT_CHARS} characters"));
         }
         let line = ChatLine::new(text).map_err(|_| {
-            "the message of the day needs a visible character, and has no control or direction \
+            "the message of the day must have a visible character and no control or direction \
              characters"
         })?;
         Ok(Self(line))

@@ -23,7 +23,7 @@ pub(crate) struct Mutes {
     /// Tells which addresses many people share. A mute of one player does not cover such an
     /// address.
     shares: Shares,
-    /// Whether nobody plays without a connect token.
+    /// Whether every player needs a connect token.
     needs_tokens: bool,
 }
 

@@ -15,7 +15,8 @@ const PRESENTATIONS: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
 fn looks(name: &str) -> String {
     let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
     let skeleton: String = skeleton(&folded).collect();
-    // The skeleton may replace a letter by a capital that looks like it, so the case is folded again.
+    // The skeleton may replace a letter by a capital that looks like it, so the case is folded
+    // again.
     let skeleton = skeleton.nfkc().flat_map(char::to_lowercase);
     let is_seen = |letter: &char| !letter.is_whitespace() && !PRESENTATIONS.contains(letter);
     skeleton.filter(is_seen).collect()

@@ -3,8 +3,8 @@
 //!
 //! Each byte is charged to the address that it goes to, and to one shared budget of all addresses,
 //! which leaves room on the line for the match. The used part of an address's budget is remembered
-//! when its connections end, so a new connection does not renew it. Of each address, only one piece
-//! at a time waits for the shared budget. So addresses take turns, however many connections each of
+//! when its connections end, so a new connection does not renew it. Only one piece of each address
+//! waits for the shared budget at a time. So addresses take turns, however many connections each of
 //! them has.
 
 pub(crate) mod options;
@@ -120,7 +120,8 @@ impl Outgoing {
         Payer { outgoing: Arc::clone(self), account, is_exempt, purpose }
     }
 
-    /// Charges bytes to the shared budget, and counts them. Returns the wait until they may be sent.
+    /// Charges bytes to the shared budget, and counts them. Returns the wait until they may be
+    /// sent.
     fn charge(&self, bytes: usize, purpose: Purpose) -> Duration {
         self.sent[purpose as usize].increment(bytes as u64);
         let bytes = bytes as f64;
@@ -337,8 +338,8 @@ mod tests {
         assert!(bytes <= most && bytes > 0.95 * most, "{bytes} of {most}");
     }
 
-    /// Symptom: 16 connections of an exempt address that asked for pages without a pause left nothing
-    /// to visitors.
+    /// Symptom: 16 connections of an exempt address that asked for pages without a pause left
+    /// nothing to visitors.
     #[tokio::test(start_paused = true)]
     async fn an_exempt_address_takes_turns_with_others_however_many_connections_it_has() {
         let budgets = budgets();

@@ -60,7 +60,7 @@ pub(crate) enum Rejected {
     #[error("the token was used before")]
     Used,
     /// Too many used tokens are remembered.
-    #[error("{REMEMBERED} used tokens have not expired yet, and no more are remembered")]
+    #[error("{REMEMBERED} used tokens are remembered, and no more are accepted until some expire")]
     Busy,
 }
 

@@ -34,7 +34,7 @@ pub(crate) enum Outcome {
 pub(crate) enum NoVote {
     #[error("another vote is open")]
     Open,
-    #[error("you have called a vote lately")]
+    #[error("you have called a vote lately; wait two minutes after it")]
     TooSoon,
 }
 
@@ -76,8 +76,8 @@ impl Votes {
         Ok(())
     }
 
-    /// Counts a ballot. A later one of the same player replaces it. Returns false if no vote is
-    /// open.
+    /// Counts the ballot of a player. A later ballot of the same player replaces it. Returns false
+    /// if no vote is open.
     pub(crate) fn say(&mut self, by: u64, yes: bool) -> bool {
         let Some(ballot) = &mut self.ballot else { return false };
         ballot.said.insert(by, yes);

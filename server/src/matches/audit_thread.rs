@@ -28,7 +28,8 @@ pub(crate) struct AuditThread {
     /// The number of the level that the audit was made for.
     level: u64,
     game: Arc<MatchHandle>,
-    /// Ticks from the start of one audit to the start of the next; more if an audit takes longer.
+    /// Minimum number of ticks between the starts of two audits. There are more if an audit takes
+    /// longer.
     every: u64,
 }
 

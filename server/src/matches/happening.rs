@@ -6,23 +6,22 @@ use std::sync::Arc;
 use obsp_proto::control::MatchName;
 use serde::Serialize;
 
-/// A function that receives what happens. It must not wait.
+/// A function that receives happenings. It must not wait.
 type Hear = dyn Fn(Option<&MatchName>, &Happening) + Send + Sync;
 
-/// Passes on what happens to a receiver, such as the webhook. Without a receiver, everything is
-/// dropped.
+/// Hands happenings to a receiver, such as the webhook. Without a receiver, they are dropped.
 #[derive(Clone, Default)]
 pub(crate) struct Listener(Option<Arc<Hear>>);
 
 impl Listener {
-    /// A listener that hands everything to `hear`.
+    /// A listener that hands all happenings to `hear`.
     pub(crate) fn new(
         hear: impl Fn(Option<&MatchName>, &Happening) + Send + Sync + 'static,
     ) -> Self {
         Self(Some(Arc::new(hear)))
     }
 
-    /// Passes on something that happened in a match, or on the whole server. It never waits.
+    /// Hands over something that happened in a match, or on the whole server. It never waits.
     pub(crate) fn tell(&self, match_name: Option<&MatchName>, happening: &Happening) {
         if let Some(hear) = &self.0 {
             hear(match_name, happening);
@@ -84,7 +83,7 @@ impl Happening {
     }
 }
 
-/// A player of an event.
+/// The player whom a happening is about.
 #[derive(Debug, Serialize)]
 pub(crate) struct Person {
     /// The number of the connection, as the log and administrators know it.

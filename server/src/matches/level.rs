@@ -153,8 +153,8 @@ impl LevelMaker {
         }
     }
 
-    /// Sets up a world in `map`, which was drawn in the file `source`, with the settings of the `file`
-    /// beside it.
+    /// Sets up a world in `map`, which was drawn in the file `source`. The settings come from the
+    /// `file` beside it.
     pub(crate) fn set_up(
         &self,
         map: Arc<obsp::Map>,

@@ -50,9 +50,9 @@ pub(crate) struct MatchHandle {
     pub(crate) tickets: Tickets<AwayPlayer, Client>,
     /// The rules for the bodies of players whose connection ends.
     pub(crate) leaving: LeavingRules,
-    /// Bytes of snapshots that each player is sent a second at most.
+    /// Maximum bytes of snapshots per second for each player.
     pub(crate) client_budget: u32,
-    /// Snapshots that a client is sent a second at most.
+    /// Maximum number of snapshots per second for each client.
     pub(crate) snapshot_limit: u32,
     /// How spectators are served.
     pub(crate) spectators: Spectators,
@@ -60,14 +60,15 @@ pub(crate) struct MatchHandle {
     pub(crate) admission: Arc<Admission>,
     /// The rules by which clients may join and stay. They hold for the whole server.
     pub(crate) access: Arc<AccessRules>,
-    /// The budget of what leaves the machine beside the match. It holds for the whole server.
+    /// The budget of all bytes sent that do not belong to the match itself. It holds for the whole
+    /// server.
     pub(crate) outgoing: Arc<Outgoing>,
     /// The address at which clients reach the server, and the certificate by which they recognise
     /// it.
     pub(crate) endpoint: Arc<PublicEndpoint>,
     /// The name of the server and its message of the day.
     pub(crate) introduction: Arc<Introduction>,
-    /// Takes joins, leaves and results for the webhook.
+    /// The listener that takes joins, leaves and results for the webhook.
     pub(crate) webhook: Listener,
     /// Metrics of this match, and the spans of the server.
     pub(crate) telemetry: Arc<Telemetry>,
@@ -90,7 +91,7 @@ pub(crate) struct MatchHandle {
 pub(crate) struct Spectators {
     /// Chooses the ticks whose snapshots are sent to spectators.
     pub(crate) cadence: Cadence,
-    /// Bytes of snapshots that each spectator is sent a second at most.
+    /// Maximum bytes of snapshots per second for each spectator.
     pub(crate) budget: u32,
 }
 

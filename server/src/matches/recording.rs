@@ -58,7 +58,7 @@ pub(crate) fn begin_new(
     Ok((path, writer))
 }
 
-/// Looks up the kind with which a player of `world` has joined.
+/// A function that looks up the kind with which a player of `world` has joined.
 pub(crate) fn kind_in(
     world: &obsp_sim::World,
 ) -> impl Fn(obsp_sim::EntityId) -> obsp_sim::PlayerKind {

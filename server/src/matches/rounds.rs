@@ -5,8 +5,8 @@
 //! thread of low priority that loads or compiles the next map ahead of time and sets its world up.
 //! [`director`] connects both to the match. When the next world is due, the director hands it to
 //! the tick thread, which enters it within a tick. The next published state then shows the
-//! connections that the match is in another [`Level`](crate::matches::level::Level). Each client says hello
-//! again and plays on.
+//! connections that the match is in another [`Level`](crate::matches::level::Level). Each client
+//! says hello again and plays on.
 
 pub(crate) mod director;
 pub(crate) mod flow;

@@ -50,7 +50,7 @@ pub(crate) fn standings_are_due(player: EntityId, tick: Tick, tick_rate: u16) ->
 #[derive(Debug)]
 pub(crate) struct JoinRequest {
     pub(crate) answer: oneshot::Sender<Result<Seat, AddPlayerError>>,
-    /// The player, as the game gets to know the player.
+    /// The details of the player that the game receives.
     pub(crate) info: PlayerInfo,
     /// The place for the entity that the client steers. It is written before any state shows that
     /// entity.
@@ -83,7 +83,8 @@ struct Received {
     view: ViewLimit,
 }
 
-/// The commands, or the line, did not fit: the player sends more than the match can use.
+/// The queue had no room for the commands or the line: the player sends more than the match can
+/// use.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Surplus;
 
@@ -160,7 +161,7 @@ struct OccupiedSeat {
     buffer: JitterBuffer,
     /// How far back the player's shots are judged at most. `None` until a command came.
     view: Option<ViewLimit>,
-    /// Whether the last tick used another command in place of the client's own for that tick.
+    /// Whether the last tick used another command instead of the client's own for that tick.
     command_substituted: bool,
     /// The last tick in which the player was pushed.
     pushed: Option<Tick>,
@@ -170,7 +171,7 @@ struct OccupiedSeat {
 
 impl Seats {
     /// The seats of a match, none of which is taken yet. Requests to join come from `requests`. A
-    /// shot meets others where its shooter saw them, but at most `rewind` ago.
+    /// shot is judged against other players where its shooter saw them, but at most `rewind` ago.
     pub(crate) fn new(
         tick_rate: NonZeroU16,
         rewind: Duration,

@@ -45,11 +45,11 @@ pub(crate) use tick_metrics::{TickMetrics, TickPhases, TickSummary};
 pub(crate) struct Telemetry {
     /// The part that all matches of the server share.
     pub(crate) registry: Arc<Registry>,
-    /// The name of the match, where the server has several.
+    /// The name of the match, if the server has several.
     label: Option<MatchName>,
-    /// Written by the tick thread.
+    /// The metrics that the tick thread writes.
     pub(crate) tick: TickMetrics,
-    /// Written by the network thread.
+    /// The metrics that the network thread writes.
     pub(crate) network: NetworkMetrics,
     /// Spans of single joins, map transfers and ticks.
     pub(crate) spans: Spans,

@@ -80,8 +80,8 @@ pub(crate) struct Match {
 
 impl Match {
     /// A match on a prepared level. Players join by `requests`. The match goes on in each world
-    /// that `next_worlds` brings, and hands the old one to `over`. A shot meets others where its
-    /// shooter saw them, at most `rewind` ago.
+    /// that `next_worlds` brings, and hands the old one to `over`. A shot is judged against other
+    /// players where its shooter saw them, but at most `rewind` ago.
     pub(crate) fn new(
         Prepared { simulation, level, .. }: Prepared,
         rewind: Duration,
@@ -128,7 +128,7 @@ impl Match {
         Self { recorder, ..self }
     }
 
-    /// Gives this many hovertanks to the players who join first.
+    /// Players who join get a hovertank while fewer than `tanks` drive one.
     pub(crate) fn with_tanks(self, tanks: u16) -> Self {
         Self { seats: self.seats.with_tanks(tanks), ..self }
     }
@@ -138,8 +138,8 @@ impl Match {
         Self { seats: self.seats.with_combat_time(time), ..self }
     }
 
-    /// Ticks on time until the server stops, or until the match has failed because this thread hung
-    /// and was given up.
+    /// Ticks on time until the server stops or the match has failed. A match fails, for example,
+    /// because this thread hung and was given up.
     pub(crate) fn run(
         &mut self,
         tick_rate: u32,
@@ -203,7 +203,7 @@ impl Match {
             &self.contact_subscription,
             (&mut self.current, &commands),
         );
-        // A page that sees the state may ask for its effects.
+        // The effects come before the state, because a page that sees the state may ask for them.
         let effects: Arc<[Effect]> = state.events.iter().filter_map(Event::effect).collect();
         if !effects.is_empty() {
             let _ = self.effects.send(EffectsOfTick { tick: state.state.tick, effects });

@@ -1,21 +1,21 @@
 //! The watchdog: a thread that does nothing but ask all others for signs of life. It logs when a
 //! thread has given none for a second or more. It gives up a match whose tick thread hangs for too
-//! long, and ends the server with the last match, or when the network thread hangs.
+//! long. It ends the server when it gives up the last match, or when the network thread hangs.
 //!
 //! Each thread proves its own life. A tick thread notes the end of each tick
-//! ([`Stall`](crate::matches::telemetry::Stall)). The event loop of the network thread, of the pages and of
-//! the admin interface beats ten times a second ([`EventLoop`]). A match that hears its players
-//! also has to send them something (`Answers` of its telemetry). The threads that write recordings
-//! are not watched: if one is too slow, its recording ends, and `/readyz` says so.
+//! ([`Stall`](crate::matches::telemetry::Stall)). The event loops of the network thread, of the
+//! pages and of the admin interface beat ten times a second ([`EventLoop`]). A match that hears its
+//! players also has to send them something (`Answers` of its telemetry). The threads that write
+//! recordings are not watched: if one is too slow, its recording ends, and `/readyz` says so.
 //!
 //! The watchdog checks all of this four times a second. It distinguishes two faults. If a thread
 //! *hangs* while the rest of the process runs, the server has a defect. If the *whole process*
 //! stood still, somebody stopped it, or the machine slept or had no processor to spare. Time in
 //! which the watchdog itself did not run is never counted as a hang.
 //!
-//! The watchdog also reports to the service manager, if there is one: that the server is ready once
-//! it ticks, a sign of life as long as it is alive, and that it ends. So only a thread itself can
-//! show that it is alive, and the service manager notices a watchdog that hangs.
+//! The watchdog also reports to the service manager, if there is one. It reports that the server is
+//! ready once it ticks, gives a sign of life as long as the server is alive, and reports its end.
+//! If the watchdog itself hangs, these signs of life stop, so the service manager notices.
 
 mod gate;
 mod judge;
@@ -60,7 +60,7 @@ impl WatchdogThread {
     /// Watches the threads of these matches until the server is asked to end.
     ///
     /// # Errors
-    /// A thread hangs that the server cannot go on without. Only a restart helps then.
+    /// A thread that the server needs hangs. Only a restart helps then.
     pub(crate) fn run(mut self, games: &Matches<Arc<MatchHandle>>) -> Result<(), RunError> {
         let stop = &games.first().stop;
         let _stops_the_others = stop.when_dropped();

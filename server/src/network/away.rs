@@ -58,7 +58,7 @@ pub(super) fn may_come_back(reason: Reason) -> bool {
 }
 
 /// Gives up everything that was kept for a player who plays in another match from now on. In a
-/// fight, the body stays until the fight is over, so that joining another match is no escape.
+/// fight, the body stays until the fight is over, so that joining another match is not an escape.
 pub(super) fn leave(mut away: AwayPlayer, game: &MatchHandle) {
     let left_before = std::mem::replace(&mut away.has_left, true);
     let stay = stay(game, away.seat.as_ref(), Reason::Left);

@@ -51,7 +51,7 @@ use opening::{ClosesWhenDropped, Opened, open, shake_hands};
 /// could overtake the message.
 pub(super) const FAREWELL: Duration = Duration::from_secs(2);
 
-/// A client who has taken a seat.
+/// A client that has taken a seat.
 struct Player {
     seat: Seat,
     events: Events,

@@ -1,9 +1,9 @@
 //! The QUIC endpoint of a server, with its sockets and its certificate.
 //!
-//! The sockets answer from the address that was asked ([`udp_port`]), and take out what is no QUIC:
-//! server queries ([`queries`]) and the headers of proxies ([`proxy_protocol`]). The certificate is
-//! read or made ([`certificate`]) and renewed in time ([`renewal`]). The [`reset_key`] lets the next
-//! start of the server end the connections of this one.
+//! The sockets answer from the address that was asked ([`udp_port`]). They take out everything that
+//! is not QUIC: server queries ([`queries`]) and the headers of proxies ([`proxy_protocol`]). The
+//! certificate is read or made ([`certificate`]) and renewed in time ([`renewal`]). With the
+//! [`reset_key`], the server can end the connections of an earlier run after a restart.
 
 pub(crate) mod certificate;
 pub(crate) mod game_socket;
@@ -40,7 +40,7 @@ use reset_key::ResetKey;
 /// those of three ticks. A longer queue would only delay newer snapshots.
 const SNAPSHOTS_IN_FLIGHT: usize = 3;
 
-/// No datagram of a usual path has more bytes: Ethernet carries packets of 1500.
+/// Maximum bytes of a datagram on a usual path: Ethernet carries packets of 1500.
 const LARGEST_DATAGRAM: usize = 1500;
 
 /// Bytes of the send buffer for datagrams of one connection.
@@ -81,9 +81,9 @@ const SOCKET_TICKS: usize = 4;
 pub(crate) struct Limits {
     /// Players that the match holds.
     pub(crate) players: u16,
-    /// Bytes of snapshots that a client is sent a second at most.
+    /// Maximum bytes of snapshots per second for each client.
     pub(crate) budget: u32,
-    /// Snapshots that a client is sent a second at most.
+    /// Maximum number of snapshots per second for each client.
     pub(crate) snapshot_rate: u32,
 }
 
@@ -114,8 +114,8 @@ fn raise_buffers(socket: &Socket, bytes: usize) {
     let least = granted(socket.recv_buffer_size()).min(granted(socket.send_buffer_size()));
     if least < bytes {
         warn!(
-            "the system grants {least} bytes of UDP buffer where {bytes} are wanted; datagrams \
-             may be lost when all players are on. On Linux: sysctl -w net.core.rmem_max={bytes} \
+            "the system grants {least} bytes of UDP buffer instead of {bytes}; datagrams may be \
+             lost when the match is full. On Linux: sysctl -w net.core.rmem_max={bytes} \
              net.core.wmem_max={bytes}"
         );
     }

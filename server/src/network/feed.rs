@@ -1,9 +1,9 @@
 //! The sending half that players and spectators share: session, path, budget, and the
 //! snapshots and events that a client is sent.
 //!
-//! Chat waits in a queue that the listener's budget
-//! pays for ([`chat_queue`]), messages wait in a bounded [`outbox`], and maps go beside all that on
-//! streams of their own ([`map_stream`]). Effects go beside snapshots ([`effects`]).
+//! Chat waits in a queue that the listener's budget pays for ([`chat_queue`]). Messages wait in a
+//! bounded [`outbox`]. Maps go on streams of their own ([`map_stream`]), and effects go beside
+//! snapshots ([`effects`]).
 
 pub(crate) mod chat_queue;
 mod effects;

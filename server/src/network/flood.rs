@@ -35,14 +35,14 @@ const BYTES: Rate = Rate { per_second: 64.0 * 1024.0, burst: 256.0 * 1024.0 };
 const ACKNOWLEDGEMENT: f64 = 64.0;
 
 /// QUIC stream frames that a client may send. Most of what a client sends on its streams, HTTP/3
-/// included, fits into a few stream frames. Capsules and empty HTTP/3 frames travel in stream frames,
-/// so this limit covers them too.
+/// included, fits into a few stream frames. Capsules and empty HTTP/3 frames travel in stream
+/// frames, so this limit covers them too.
 const STREAM_FRAMES: Rate = Rate { per_second: 10.0, burst: 256.0 };
 
-/// Frames by which a client may change its connection: its ids, its paths and its streams. Each makes
-/// the server answer, so the limit of packets does not cover them. A challenge from a forged
-/// address even sends its owner the answer. An honest client sends a dozen when it joins, and some
-/// more when its address changes.
+/// Frames by which a client may change its connection: its ids, its paths and its streams. Each
+/// makes the server answer, so the limit of packets does not cover them. The answer to a challenge
+/// from a forged address even goes to the owner of that address. An honest client sends a dozen
+/// when it joins, and some more when its address changes.
 const CONTROL_FRAMES: Rate = Rate { per_second: 8.0, burst: 128.0 };
 
 /// Counts of everything that a client has sent so far.

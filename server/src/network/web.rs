@@ -1,6 +1,6 @@
 //! Accepts browsers by HTTP/3 and WebTransport on the UDP port that other players use, and opens
-//! the session and its control stream. The path of the request decides what the session is: a player at
-//! `/play`, else a spectator.
+//! the session and its control stream. The path of the request decides whose session it is: a
+//! player's at `/play`, else a spectator's.
 
 mod path;
 

@@ -44,7 +44,7 @@ pub(crate) struct Context {
     /// The server's `--drain` time. A drain request that names no time lasts this long, but at
     /// least ten minutes.
     pub(crate) drain: std::time::Duration,
-    /// Reads again all that may change, when an administrator asks for it.
+    /// Reads options and files again when an administrator asks for it.
     pub(crate) reload: Reloads,
     /// Counts the requests.
     pub(crate) telemetry: Arc<ServerTelemetry>,

@@ -1,5 +1,5 @@
-//! The HTTP under the pages and the admin interface: who may ask for what, and what one visitor may
-//! use.
+//! HTTP for the pages and for the admin interface: the checks of requests, and the limits of each
+//! visitor.
 //!
 //! The [`gatekeeper`] checks each connection and each request. Connections are shared by address
 //! ([`places`]), pay for what they are sent ([`metered`]), and are bounded in time and size

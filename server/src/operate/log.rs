@@ -7,8 +7,8 @@
 //! them as soon as lines can be written again. Lines of a place in the code that logs too often are
 //! held back ([`limit`]), so that a peer cannot fill the disk.
 //!
-//! `tracing-appender` has such a thread, but bounds its queue in lines instead of bytes, and says
-//! nothing of lines that it cannot write.
+//! `tracing-appender` also writes on a thread of its own, but bounds its queue in lines instead of
+//! bytes, and does not report lines that it cannot write.
 
 mod limit;
 mod line;

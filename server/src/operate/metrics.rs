@@ -1,5 +1,5 @@
 //! The metrics that a server has once for all its matches, and the page of all metrics
-//! (`/metrics`). What is measured of one match is declared with the matches
+//! (`/metrics`). The metrics of a single match are declared with the matches
 //! ([`telemetry`](crate::matches::telemetry)).
 //!
 //! Each server has a recorder of its own, so the metrics of two servers in one process never mix.

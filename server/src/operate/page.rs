@@ -1,10 +1,9 @@
 //! The pages of a server: the web page that shows the match, the data that this page fetches,
 //! recordings to play again, metrics, probes, and a description of the server for programs.
 //!
-//! Operators get all of them from `--http`, everybody else gets the public ones from `--page`, over
-//! HTTPS; [`routes`] tells which are which. [`page_state`] holds the
-//! data that the pages are made from. [`level_view`] computes the part of a level that snapshots do
-//! not contain.
+//! Operators get all pages from `--http`. Everybody else gets the public pages from `--page`, over
+//! HTTPS. [`routes`] says which pages are public. [`page_state`] holds the data that the pages are
+//! made from. [`level_view`] computes the part of a level that snapshots do not contain.
 
 pub(crate) mod content;
 pub(crate) mod effects;

@@ -153,7 +153,7 @@ fn listen(port: UdpPort, queries: &Queries, stop: &Stop) {
     }
 }
 
-/// The part that answers.
+/// The state of the thread that answers queries.
 struct Answering {
     games: Matches<Arc<MatchHandle>>,
     challenges: Challenges,

@@ -1,5 +1,5 @@
-//! Exports spans to an OpenTelemetry collector: how long single joins, transfers, ticks and requests
-//! took.
+//! Exports spans to an OpenTelemetry collector: how long single joins, transfers, ticks and
+//! requests took.
 //!
 //! Spans are exported by OTLP over HTTP (`--otlp`) from a thread of their own, whose queue is
 //! bounded: a slow or missing collector costs spans, but never disturbs the match.

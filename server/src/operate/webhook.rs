@@ -1,8 +1,8 @@
 //! Posts joins, leaves, results of rounds, and bans to the address of `--webhook`.
 //!
-//! Each event is a JSON object in an HTTP POST ([`envelope`]), signed if there is a key ([`target`]).
-//! Posts wait in a bounded queue, which a thread empties in order ([`delivery`]). The match never
-//! waits for the receiver: a post that finds the queue full is dropped and counted.
+//! Each event is a JSON object in an HTTP POST ([`envelope`]), signed if there is a key
+//! ([`target`]). Posts wait in a bounded queue, which a thread empties in order ([`delivery`]). The
+//! match never waits for the receiver: a post that finds the queue full is dropped and counted.
 
 mod delivery;
 mod envelope;

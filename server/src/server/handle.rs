@@ -125,7 +125,7 @@ impl ServerHandle {
         Ok(())
     }
 
-    /// Lets the match go on in another map as soon as that is loaded. `map` is a path, or a name
+    /// Lets the match go on in another map as soon as the map is loaded. `map` is a path, or a name
     /// found in `maps/`.
     ///
     /// # Errors

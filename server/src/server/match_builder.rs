@@ -83,7 +83,7 @@ impl MatchBuilder {
         self
     }
 
-    /// How many players drive hovertanks: those who join first.
+    /// Maximum number of hovertanks. Players who join get one until so many players drive one.
     pub fn tanks(mut self, tanks: u16) -> Self {
         self.tanks = tanks;
         self

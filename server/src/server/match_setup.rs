@@ -66,8 +66,8 @@ pub(super) struct Shared {
     pub(super) played: Arc<AtomicUsize>,
 }
 
-/// The setup from which a match is started: the match on its first level, and the parts that lead it
-/// through the next ones.
+/// The setup from which a match is started: the match on its first level, and the parts that lead
+/// it through the next ones.
 pub(super) struct MatchSetup {
     name: MatchName,
     game_name: &'static str,
@@ -88,7 +88,7 @@ pub(super) struct MatchSetup {
 }
 
 impl MatchSetup {
-    /// Loads the maps of a match and sets up its first world.
+    /// Loads the first map of a match, sets up its world, and checks the other maps.
     pub(super) fn load((name, options, game): Plan) -> Result<Self, StartError> {
         let maps = options.rounds.rotation(&options.map);
         let first = maps.first().ok_or_else(|| StartError::NoMaps(options.rounds.maps.clone()))?;

@@ -147,17 +147,17 @@ pub struct Options {
           default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
     pub max_players: u16,
 
-    /// How many players drive hovertanks: those who join first
+    /// Maximum number of hovertanks; players who join get one until so many players drive one
     #[arg(long, value_name = "N", env = "ARENA_TANKS", default_value_t = 0)]
     pub tanks: u16,
 
-    /// Bytes of snapshots that each client is sent per second at most
+    /// Maximum bytes of snapshots per second for each client
     #[arg(long, value_name = "BYTES", env = "ARENA_CLIENT_BUDGET",
           default_value_t = DEFAULT_CLIENT_BUDGET,
           value_parser = clap::value_parser!(u32).range(1000..))]
     pub client_budget: u32,
 
-    /// A ray meets other players where its shooter saw them, but no farther back in time than this;
+    /// A ray hits other players where its shooter saw them, but no farther back in time than this;
     /// at most 500ms
     #[arg(long, value_name = "D", env = "ARENA_REWIND", default_value = DEFAULT_REWIND,
           value_parser = parse_rewind)]
@@ -242,7 +242,7 @@ pub struct Options {
           default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=128))]
     pub spectator_rate: u32,
 
-    /// Bytes of snapshots that each spectator is sent per second at most
+    /// Maximum bytes of snapshots per second for each spectator
     #[arg(long, value_name = "BYTES", env = "ARENA_SPECTATOR_BUDGET",
           default_value_t = DEFAULT_CLIENT_BUDGET,
           value_parser = clap::value_parser!(u32).range(1000..))]
@@ -252,7 +252,7 @@ pub struct Options {
     #[command(flatten)]
     pub addresses: AddressOptions,
 
-    /// The budgets of what leaves the machine beside the match.
+    /// The budgets of all bytes sent that do not belong to the match itself.
     #[command(flatten)]
     pub outgoing: OutgoingOptions,
 

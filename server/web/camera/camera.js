@@ -23,7 +23,7 @@ export const COVERS = 70;
 /** Distance from the eye at which the picture begins where walls are near, in units. */
 const CLOSE = 2;
 
-/** The way of the camera that follows, and ways beside it, in units. */
+/** Offsets of the ways on which the camera that follows looks for walls, in units. */
 const BESIDE = [[0, 0, 0], [4, 0, 0], [-4, 0, 0], [0, 4, 0], [0, -4, 0], [0, 0, 4], [0, 0, -4]];
 
 /** Units by which the third-person camera rises for each unit that it is behind. */
@@ -43,13 +43,13 @@ const OVERHEAD = 48;
 const CUT_STEP = 16;
 
 /**
- * Units over the map from which it is seen where the cut shows nothing, and the haze on the way: the
- * reciprocal of units.
+ * Units over the middle of the view from which the map is seen where the cut shows nothing, and the
+ * haze on the way: the reciprocal of units.
  */
 const ABOVE_ALL = 6000;
 const HAZE_ABOVE = 0.85 / ABOVE_ALL;
 
-/** How thick the haze is for somebody in the map: the reciprocal of units. */
+/** How thick the haze is for an eye inside the map: the reciprocal of units. */
 const HAZE = 1 / 4200;
 
 /** Share of the free part of the screen that a map fills at first. */
@@ -66,7 +66,7 @@ const AROUND = Array.from({ length: 96 }, (_, i) => {
   return [r * Math.cos(angle), r * Math.sin(angle), z];
 });
 
-/** The outermost of some points. All other points lie between these, as far as the eye can tell. */
+/** The outermost of some points. All other points lie between these, or very little outside. */
 function outermost(points) {
   const found = AROUND.map((direction) => points.reduce((far, point) => (dot(point, direction) > dot(far, direction) ? point : far)));
   return [...new Set(found)];
@@ -241,8 +241,8 @@ export class Camera {
   }
 
   /**
-   * The place of an eye, or nearer to its target if a wall is in the way. Walls beside the way also
-   * count: the picture begins a little before the eye, and would cut a hole into them.
+   * The place of an eye, moved nearer to its target if a wall is in the way. Walls beside the way
+   * also count: the picture begins a little before the eye, and would cut a hole into them.
    */
   before(target, eye) {
     const length = Math.hypot(...eye.map((value, axis) => value - target[axis]));
@@ -272,11 +272,11 @@ export class Camera {
   }
 
   /**
-   * The view of a camera of the map, which nobody moves. Other views are as before when it ends.
+   * The view of a camera of the map, which nobody moves. The other views stay as they are.
    *
    * @param {import("./intermission.js").Intermission} camera
    * @param {number} aspect
-   * @returns {import("../draw/renderer.js").Seen & {away: number}} it is away from everybody's eyes
+   * @returns {import("../draw/renderer.js").Seen & {away: number}} `away` is infinite
    */
   from({ eye, ahead, up }, aspect) {
     const matrix = multiply(perspective(OF_MAP, aspect, CLOSE, this.largest * 2), lookAt(eye, add(eye, ahead), up));

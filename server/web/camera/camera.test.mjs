@@ -23,7 +23,7 @@ test("a followed player whom a wall keeps before the camera does not cover the p
 
 test("the camera that follows keeps off walls beside its way", () => {
   const camera = new Camera();
-  // A wall that the way comes near to: 20 units beside the player, 1 beside the eye.
+  // A wall beside the way: 20 units beside the player, 1 unit beside the eye.
   const wall = [[500, -75, -500], [500, -75, 500], [-500, 20, 500], [-500, 20, -500]];
   camera.sight = new Sight([wall]);
   const beside = (at) => camera.sight.reach(at, [at[0], at[1] + 400, at[2]]) * 400;
@@ -46,9 +46,9 @@ test("between two rounds everybody sees through the same camera of the map, and 
   for (const name of ["a", "b", "c"]) assert.ok(seen.filter((one) => one === name).length > 5, seen.join());
 });
 
-test("a camera of the map shows what is before it, as far aside as Quake does, and leaning", () => {
+test("a camera of the map looks ahead with Quake's field of view, and may be rolled", () => {
   const camera = new Camera();
-  // It stands at 100 100 100, looks north and leans its head to the right: its up is east.
+  // The camera stands at 100 100 100, looks north and leans to the right: its up is east.
   const view = camera.from({ eye: [100, 100, 100], ahead: [0, 1, 0], up: [1, 0, 0] }, 4 / 3);
   assert.deepEqual(view.eye, [100, 100, 100]);
   const at = (place) => project(view.matrix, place)?.slice(0, 2).map((value) => Math.round(value * 1000) / 1000 + 0);

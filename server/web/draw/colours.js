@@ -1,9 +1,9 @@
 /** The palette of everything but the map (palette.js): only players have saturated colours. */
 
-/** What lies around a map that is seen from outside. */
+/** The colour around a map that is seen from outside. */
 export const SKY = [0.075, 0.092, 0.125];
 
-/** The sky for somebody in the map, and what is far away there. */
+/** The colour of the sky and of far things, for an eye inside the map. */
 export const DAY = [0.5, 0.6, 0.7];
 
 /** The direction towards the sun. */
@@ -58,7 +58,7 @@ const TEAM_HUES = [0, 0.6, 0.36, 0.14];
 const TEAMS = new Map();
 
 /**
- * Gives players the colours of their teams. Players who are not named keep theirs.
+ * Gives players the colours of their teams. Players who are not in the list keep their colours.
  *
  * @param {[number, number][]} teams slot and number of the team
  */

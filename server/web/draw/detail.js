@@ -42,7 +42,7 @@ export class Detail {
   /**
    * Notes that a second has passed.
    *
-   * @param {number} rate frames that were drawn in it
+   * @param {number} rate frames that were drawn in that second
    */
   note(rate) {
     const tried = this.tried;

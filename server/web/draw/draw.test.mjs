@@ -1,4 +1,4 @@
-// Tests of what is drawn that need no browser: materials, triangles, postures, marks.
+// Tests of drawing that need no browser: materials, triangles, postures, marks.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -25,7 +25,7 @@ test("a texture has the same material everywhere, whatever its case", () => {
   assert.ok(hashOf("a") >= 0 && hashOf("a") < 1 && hashOf("a") !== hashOf("b"));
 });
 
-test("materials that names tell are told apart by their colours", () => {
+test("materials that are known by words in names differ in colour", () => {
   const names = ["wall_brick", "trim_wood", "ground_grass", "metal5_2", "wall_plaster", "*lava1", "sky4"];
   const colours = names.map((name) => materialOf(name).colour);
   colours.forEach((one, i) => {
@@ -39,7 +39,7 @@ test("materials that names tell are told apart by their colours", () => {
   assert.deepEqual(["Sky4", "city4_2", undefined].map((name) => isSky(name)), [true, false, false]);
 });
 
-test("every name has a material that can be seen and is no flat colour", () => {
+test("every name has a material that can be seen and is not a flat colour", () => {
   for (let i = 0; i < 500; i++) {
     const { colour, cell, grain } = materialOf(`x${i * 7919}`);
     assert.ok(colour.every((value) => value >= 0 && value <= 1), `${colour}`);
@@ -96,7 +96,7 @@ test("legs swing by the distance walked, and rest when the player stands", () =>
   assert.ok(forward[0] > 0.7 && back[0] < -0.7, `${forward} ${back}`);
   assert.ok(Math.abs(forward[0] + forward[1]) < 1e-9, "one goes forward while the other goes back");
   assert.deepEqual(posture(23, [0, 0, 0], false).legs.map(Math.abs), [0, 0]);
-  assert.ok(Math.abs(posture(23, [100, 0, 0], false).legs[0]) < forward[0], "slower is less");
+  assert.ok(Math.abs(posture(23, [100, 0, 0], false).legs[0]) < forward[0], "slower legs swing less");
 });
 
 test("a player who crouches is lower and bends", () => {

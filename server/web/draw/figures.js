@@ -45,7 +45,7 @@ export function pawn() {
   return [...body, ...head];
 }
 
-/** The same shape, with what was its upward axis turned to +X. */
+/** The same shape, with its upward axis turned to +X. */
 function lying(polygons) {
   return polygons.map((corners) => corners.map(([x, y, z]) => [z, y, -x]));
 }
@@ -73,7 +73,7 @@ export function parts() {
 
 /**
  * The weapons in the hand of the page's own player, by the numbers of `WEAPONS`, each about the hand
- * and pointing towards +X: what is of metal, and what shines.
+ * and pointing towards +X: the parts of metal, the parts that shine, and the muzzle.
  */
 export function weapons() {
   const grip = cuboid([-2.2, -1, -6], [1, 1, -1]);

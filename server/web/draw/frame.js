@@ -58,7 +58,7 @@ export class Frame {
     this.bodies = new Map();
     /** @type {Map<string, Batch>} transparent instances of each shape */
     this.ghosts = new Map();
-    /** @type {Map<string, Batch>} what the viewer holds, in front of everything solid */
+    /** @type {Map<string, Batch>} instances that the viewer holds, in front of everything solid */
     this.hands = new Map();
     /** Lines. */
     this.strokes = new Batch(STROKE);

@@ -5,7 +5,7 @@
  * shadows on the map.
  */
 
-/** Samples of each pixel if a graphics processor draws. */
+/** Maximum number of samples for each pixel if edges are smoothed. */
 const SAMPLES = 4;
 
 /** The kept picture of the map. */

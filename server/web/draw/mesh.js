@@ -49,9 +49,9 @@ function earOf(before, at, after, normal) {
 }
 
 /**
- * Cuts a convex polygon into triangles, none of which is flat. A fan does if no corner lies on a
- * straight edge. Otherwise the smallest triangle at an end of the polygon is cut off, again and
- * again, so that what is left keeps an area for all corners on its edges.
+ * Cuts a convex polygon into triangles, none of which is flat. A fan is enough if no corner lies on
+ * a straight edge. Otherwise the smallest triangle at a corner of the polygon is cut off, again and
+ * again, so that the rest keeps an area for all corners on its edges.
  *
  * @param {number[][]} corners counter-clockwise from the front
  * @param {number[]} [normal]

@@ -29,7 +29,7 @@ const SKY_ITSELF = [[128, 128, 0, 0], [0, 0, 1]];
 const SKY_WORD = /sky/;
 
 /**
- * Words in names of textures, of these maps' and of other games, each with a hue, a saturation, a
+ * Words in names of textures, of these maps and of other games, each with a hue, a saturation, a
  * lightness and a pattern. The first word that a name contains counts.
  */
 const WORDS = [
@@ -56,7 +56,7 @@ const WORDS = [
   [/ceil/, 0.1, 0.12, 0.5, SMOOTH],
 ];
 
-/** Colours that names say. */
+/** Words for colours in names of textures, each with a hue and a saturation. */
 const COLOURS = [
   [/red/, 0.0, 0.42],
   [/yellow|gold/, 0.13, 0.45],
@@ -76,11 +76,11 @@ export function hashOf(text) {
   return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32;
 }
 
-/** How much names of one material differ in hue and in lightness. */
+/** How much textures of one material differ in hue and in lightness. */
 const HUE_VARIES = 0.03;
 const LIGHT_VARIES = 0.1;
 
-/** The saturation of a material with an unknown name. */
+/** The saturation and the lightness of a material with an unknown name. */
 const UNKNOWN = { saturation: 0.2, lightness: 0.5 };
 
 /**
@@ -106,7 +106,7 @@ export function materialOf(name) {
 /**
  * Whether a texture is the sky.
  *
- * @param {string} [name] none if it is not known
+ * @param {string} [name] empty if it is not known
  */
 export function isSky(name = "") {
   return SKY_WORD.test(name.toLowerCase());

@@ -29,7 +29,7 @@ export class Program {
     return this;
   }
 
-  /** Sets a uniform: a number, or an array of 2, 3, 4 or 16. */
+  /** Sets a uniform: a number, or an array of 2, 3, 4 or 16 numbers. */
   set(name, value) {
     if (!this.places.has(name)) {
       this.places.set(name, this.gl.getUniformLocation(this.handle, name));

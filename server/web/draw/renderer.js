@@ -39,10 +39,10 @@ const SOURCES = {
  */
 const SHARPEST = 2;
 
-/** Share of the depths that is kept for what the viewer holds. */
+/** Share of the depths that is kept for the things that the viewer holds. */
 const HELD = 0.05;
 
-/** Where the depths begin that are kept for what lies beyond everything else. */
+/** Least of the depths that are kept for things beyond everything else. */
 const BEYOND = 0.999;
 
 /**
@@ -55,7 +55,7 @@ const BEYOND = 0.999;
  * @property {number} nearer how much nearer lines are drawn than the faces on which they lie
  * @property {Seen} [beyond] what is seen where this view shows nothing
  * @property {?string} [liquid] the liquid in which the eye is
- * @property {number} [now] seconds, for what wanders
+ * @property {number} [now] seconds, for ripples
  */
 
 /** Names of renderers without a graphics processor. */
@@ -74,7 +74,7 @@ function drawsInSoftware() {
 export class Renderer {
   /**
    * @param {HTMLCanvasElement} canvas
-   * @throws {Error} if the browser does not draw in three dimensions
+   * @throws {Error} if the browser has no WebGL 2
    */
   constructor(canvas) {
     this.canvas = canvas;
@@ -190,7 +190,7 @@ export class Renderer {
     gl.enable(gl.CULL_FACE);
     this.drawBodies(view);
     if (view.beyond) this.beyond(() => this.drawBodies(view.beyond));
-    // What the viewer holds is nearer than any wall.
+    // The things that the viewer holds are nearer than any wall.
     gl.depthRange(0, HELD);
     for (const [name, instances] of frame.hands) this.shapes.get(name)?.fill(instances).draw();
     gl.depthRange(0, 1);
@@ -241,7 +241,7 @@ export class Renderer {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     this.drawSolids(view);
     if (!view.beyond) return;
-    // No shadows of bodies fall there: the alpha channel stays as it is.
+    // No shadows of bodies fall beyond: the alpha channel stays as it is.
     gl.colorMask(true, true, true, false);
     this.beyond(() => this.drawSolids(view.beyond));
     gl.colorMask(true, true, true, true);

@@ -93,13 +93,13 @@ export const MAP = {
     flat in vec3 v_grain;
     out vec4 o_colour;
 
-    // A number from 0 to 1 that looks like chance.
+    // A number from 0 to 1 that looks random.
     float chance(vec2 at) {
       return fract(52.98 * fract(dot(at, vec2(0.06711, 0.00584))));
     }
 
     void main() {
-      // Units of the map in a pixel, more or less.
+      // About how many units of the map a pixel has.
       float pixel = fwidth(v_plane.x) + fwidth(v_plane.y);
       vec2 cells = v_plane * v_cell.xy;
       float row = floor(cells.y);
@@ -111,7 +111,7 @@ export const MAP = {
       float fine = clamp(1.6 - pixel * 0.45, 0.0, 1.0);
       float tint = 1.0 - v_cell.w * line * clamp(1.5 - 2.5 * pixel * v_cell.y, 0.0, 1.0)
         + (chance(vec2(floor(cells.x), row)) - 0.5) * v_grain.y${GRAIN};
-      // Before the nose one cell may fill the screen, so it shows spots of its own.
+      // Near the eye one cell may fill the screen, so it shows spots of its own.
       if (pixel < 0.3) tint += (chance(floor(v_plane * 0.25)) - 0.5) * (0.05 + v_grain.x * 0.4) * (1.0 - pixel / 0.3);
       vec3 direct = v_lit;
       if (direct.r > 0.0) direct *= unshadowed(v_at, v_normal);
@@ -121,7 +121,7 @@ export const MAP = {
     }`,
 };
 
-/** The map without grain, which takes a main processor long and hardly shows at few pixels. */
+/** The map without grain, which costs a main processor time and hardly shows with few pixels. */
 export const PLAIN_MAP = { ...MAP, fragment: MAP.fragment.replace(GRAIN, "") };
 
 /** The kept picture of the map (ground.js), with the shadows of moving bodies. */

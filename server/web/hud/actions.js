@@ -29,8 +29,8 @@ export function keyName(code) {
 }
 
 /**
- * The actions with the keys that a player has chosen, or with those of the game. None has a key that
- * the page needs, so an action may be left without one until the player chooses one.
+ * The actions with the keys that a player has chosen, or with the game's keys. No action has a key
+ * that the page needs, so an action may have no key until the player chooses one.
  *
  * @param {import("../wire/fields.js").Action[]} actions
  * @param {Record<string, string>} chosen keys by the names of actions
@@ -48,7 +48,7 @@ export function withKeys(actions, chosen) {
  * The keys of actions as a part of a sentence.
  *
  * @param {import("../wire/fields.js").Action[]} actions
- * @param {number} picks the number of the first actions among which the player picks one
+ * @param {number} picks how many of the first actions are weapons
  */
 export function keysText(actions, picks) {
   const key = (/** @type {import("../wire/fields.js").Action} */ { keys }) => keyName(keys[0] ?? "");
@@ -65,7 +65,7 @@ export class ActionKeys {
     this.chosen = remembered(MEMORY);
     /** Counts the changes. */
     this.version = 0;
-    /** @type {any[]} the player and the game that the actions in use are of, and their version */
+    /** @type {any[]} the keys, the actions and the version that were last given to a player */
     this.given = [];
     this.text = "";
     /** @type {?string} the action that gets the next key */
@@ -74,7 +74,7 @@ export class ActionKeys {
   }
 
   /**
-   * Gives a player the actions of a game, unless they have them. Returns whether they had others.
+   * Gives a player the actions of a game. Returns false if the player has them already.
    *
    * @param {import("../play/keys.js").Keys} keys of the player
    * @param {import("../wire/fields.js").Action[]} actions
@@ -101,7 +101,7 @@ export class ActionKeys {
   }
 
   /**
-   * The key of an action, to be clicked for another one.
+   * A button with the key of an action. A click on it lets the player choose another key.
    *
    * @param {import("../wire/fields.js").Action} action
    */
@@ -113,16 +113,16 @@ export class ActionKeys {
     button.addEventListener("click", () => {
       button.textContent = "press a key";
       this.asking = name;
-      // The click that began this has ended, so the next press is the answer.
+      // The click on the button has ended, so the next press is the answer.
       addEventListener("mousedown", (event) => this.hears(event), { capture: true, once: true });
     });
     return button;
   }
 
   /**
-   * Takes the next key, or button of the mouse, for the action that is to get another one. Returns
-   * whether there was such an action. The keys of a player come here first, because their handler
-   * hands none on.
+   * Takes the next key, or button of the mouse, for the action that waits for another key. Returns
+   * whether an action waited. The handler of a player's keys asks here first, because it hands no
+   * key on.
    *
    * @param {KeyboardEvent | MouseEvent} event
    */
@@ -138,7 +138,7 @@ export class ActionKeys {
 
   /**
    * @param {string} name of an action
-   * @param {string} code of its key from now on; one that the page needs restores the game's own
+   * @param {string} code of its key from now on; a key that the page needs restores the game's own
    */
   choose(name, code) {
     if (isFree(code)) this.chosen[name] = code;

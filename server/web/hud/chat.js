@@ -10,9 +10,9 @@ import { put } from "./put.js";
 export class Chat {
   /**
    * @param {object} player
-   * @param {(line: string) => (string | null)} player.say sends a line to all; returns why it cannot
+   * @param {(line: string) => (string | null)} player.say sends a line to all; returns the fault
    * @param {(act: string, rest: string) => (string | null)} player.act carries a command out;
-   *   returns why it cannot
+   *   returns the reason if it fails
    * @param {() => string[]} player.votes that the server allows
    * @param {() => void} player.done called when the field is closed
    */
@@ -71,7 +71,7 @@ export class Chat {
   }
 
   /**
-   * Sends a line to all, unless it comes too fast. Returns why it cannot.
+   * Sends a line to all, unless it comes too fast. Returns the reason if it is not sent.
    *
    * @param {string} line
    */

@@ -1,6 +1,6 @@
 /** One question, or one message, that waits for an answer. The match goes on behind it. */
 
-/** The dialogue of the page. A new question replaces the one that is open, which is answered no. */
+/** The dialogue of the page. A new question replaces an open one, and answers the open one no. */
 export class Dialogue {
   constructor() {
     this.box = /** @type {HTMLDialogElement} */ (document.querySelector("#dialogue"));

@@ -1,4 +1,4 @@
-/** Draws the values of a game: those of the match at the top, those of a player at the bottom. */
+/** Draws the values of a game: the match's at the top, a player's at the bottom. */
 
 import { css, teamColour } from "../draw/colours.js";
 import { find } from "./find.js";

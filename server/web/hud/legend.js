@@ -11,7 +11,7 @@ export class Legend {
     this.line = find("#height", HTMLElement);
     this.slider = find("input", HTMLInputElement, this.line);
     this.figure = find("output", HTMLOutputElement, this.line);
-    /** What is shown, as a text. */
+    /** The state that is shown, as a text. */
     this.state = "";
     this.slider.addEventListener("input", () => cutAt(Number(this.slider.value)));
   }

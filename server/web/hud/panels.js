@@ -1,8 +1,9 @@
 /**
- * The panels that fold. Operators find all of them open, visitors only the players, and the browser
- * remembers which ones somebody opens or folds. A small screen has room for one of them: when the
+ * The panels that fold. Operators find all of them open, visitors only the panel of players. The
+ * browser remembers which ones a visitor opens or folds. A small screen has room for one: when the
  * screen becomes small all are folded, and opening one folds the others. When there is room again,
- * the panels that were open before are opened. A player sees the players only while a key is held.
+ * the panels that were open before are opened. Somebody who plays sees the panel of players only
+ * while a key is held.
  */
 
 import { find } from "./find.js";
@@ -21,7 +22,7 @@ export class Panels {
     this.all = ["#layers", "#score", "#charts"].map((panel) => find(panel, HTMLDetailsElement));
     this.score = find("#score", HTMLDetailsElement);
     /**
-     * Whether each panel is open when there is room; null before the server has said who visits.
+     * Whether each panel is open when there is room; null before the server's `/info` has come.
      *
      * @type {?Record<string, boolean>}
      */
@@ -72,7 +73,7 @@ export class Panels {
   }
 
   /**
-   * Remembers what the visitor does to a panel, which is about to open or to fold.
+   * Remembers whether the visitor opens or folds a panel. The panel has not changed yet.
    *
    * @param {HTMLDetailsElement} panel
    */

@@ -12,7 +12,7 @@ import { Dialogue } from "./dialogue.js";
  * @property {number} bytes
  * @property {?number} changed when the recording ended, in seconds since 1970
  * @property {?string} map null if this server's build cannot read the recording
- * @property {?number} seconds that it lasts; null if it is cut short, or still being written
+ * @property {?number} seconds of its length; null if it is cut short, or still being written
  */
 
 /** @param {number} seconds */
@@ -21,7 +21,7 @@ function length(seconds) {
 }
 
 /**
- * What is told of a recording beside its name.
+ * The facts about a recording that are shown beside its name.
  *
  * @param {Listed} listed
  * @param {string} [locale] for tests
@@ -34,7 +34,7 @@ export function facts({ bytes, changed, map, seconds }, locale) {
 }
 
 /**
- * Asks the server. Browsers name no cause if it is gone, so the page does.
+ * Sends a request to the server. If the server is gone, browsers name no cause, so the page does.
  *
  * @param {string} address
  * @param {RequestInit} [how]
@@ -53,20 +53,20 @@ export class Recordings {
    * @param {object} page
    * @param {() => boolean} page.isPlaying whether a recording would end the player's match
    * @param {(opened: import("../replay/opening.js").Opened) => void} page.open called with a
-   *   recording that can be played, when nobody minds
+   *   recording that can be played, once a player has agreed
    */
   constructor(page) {
     this.page = page;
     this.dialogue = new Dialogue();
     this.popover = /** @type {HTMLElement} */ (document.querySelector("#recordings"));
     this.list = /** @type {HTMLElement} */ (this.popover.querySelector("ul"));
-    /** How many files were chosen: of several, the last one is opened. */
+    /** Number of files that were chosen. Of several, only the last is opened. */
     this.chosen = 0;
     const input = /** @type {HTMLInputElement} */ (this.popover.querySelector("input"));
     input.addEventListener("change", () => {
       const [file] = input.files ?? [];
       if (file) this.take(file, file.name);
-      // The player may choose the same file again.
+      // Otherwise the input would not report a second choice of the same file.
       input.value = "";
     });
     this.popover.addEventListener("toggle", (event) => /** @type {ToggleEvent} */ (event).newState === "open" && this.ask());

@@ -1,4 +1,4 @@
-/** What the browser remembers of a visitor's choices. A browser may refuse to store anything. */
+/** The choices of a visitor that the browser remembers. A browser may refuse to store anything. */
 
 /**
  * @param {string} name

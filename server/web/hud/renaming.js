@@ -1,4 +1,4 @@
-/** Draws the note beside the name of a player who has chosen another, and joins again on demand. */
+/** Draws the note for a player who has chosen another name, and joins again on demand. */
 
 import { find } from "./find.js";
 import { put } from "./put.js";

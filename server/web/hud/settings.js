@@ -18,7 +18,7 @@ const FIRST = { mouse: 0.22, field: 74, volume: 0.6, crosshair: "dot", bob: fals
  * The value of a control.
  *
  * @param {Control} control
- * @param {string} otherwise a name in place of an empty one
+ * @param {string} otherwise the name if the control is empty
  */
 function said(control, otherwise) {
   if (control.type === "range") return Number(control.value);

@@ -43,8 +43,7 @@ export class Switches {
   /**
    * @param {object} actions
    * @param {(mode: View) => void} actions.look called when a view is chosen
-   * @param {(step: number) => void} actions.next called to follow the next player, or the one
-   *   before
+   * @param {(step: number) => void} actions.next called to follow the next or the previous player
    * @param {() => void} actions.changed called when a layer is switched
    */
   constructor(actions) {

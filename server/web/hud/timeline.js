@@ -42,8 +42,8 @@ export function fault({ verified = 0, difference, broken, finding }) {
 export class Timeline {
   /**
    * @param {import("../replay/replay.js").Replay} replay
-   * @param {(() => void) | null} goLive returns to the match; null if the address of the link does that
-   *   already
+   * @param {(() => void) | null} goLive returns to the match; null if the link does that by its
+   *   address
    */
   constructor(replay, goLive) {
     this.replay = replay;
@@ -98,7 +98,7 @@ export class Timeline {
   }
 
   /**
-   * Goes to the next mark, or to the one before.
+   * Goes to the next or the previous mark.
    *
    * @param {number} step 1 or -1
    */
@@ -187,7 +187,7 @@ export class Timeline {
     if (wrong) {
       badge.dataset.state = "bad";
       badge.textContent = wrong.said;
-      badge.title = `${wrong.detail} Recorded by ${build || "a build that it does not name"}.`;
+      badge.title = `${wrong.detail} Recorded by ${build || "an unknown build"}.`;
     } else {
       const { tick, verified, audited } = progress;
       badge.dataset.state = tick < ticks || incomplete ? "warn" : "good";

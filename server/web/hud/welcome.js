@@ -35,11 +35,11 @@ export class WelcomeView {
     };
     find("[name=watch]", HTMLElement, this.card).addEventListener("click", watch);
     this.card.addEventListener("keydown", (event) => event.key === "Escape" && watch());
-    // A visitor who types a name does not want the end of an invented one before it.
+    // A click selects the invented name, so that a typed name replaces it.
     this.name.addEventListener("click", () => {
       if (this.name.value === settings.guest) this.name.select();
     });
-    // A fault of the name is over when the name is changed.
+    // A new name ends the fault of the old one.
     this.name.addEventListener("input", () => {
       store.refused = "";
       acts.changed();

@@ -1,6 +1,6 @@
 /**
- * The branch of a replay, drawn transparent beside the recorded match, with lines from one to the
- * other.
+ * The branch of a replay, drawn transparent beside the recorded match. A line leads to each
+ * displaced body from its place in the recording.
  */
 
 import { OTHER } from "../draw/colours.js";

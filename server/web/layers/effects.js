@@ -1,6 +1,6 @@
 /**
- * Shots, explosions and hits, each shown for a moment: those that the session or a recording has, and the
- * shots of the page's own player, which the page predicts.
+ * Shots, explosions and hits, each shown for a moment. They come from the session or a recording;
+ * the page itself predicts the shots of its own player.
  */
 
 import { hueColour, hueOf } from "../draw/colours.js";
@@ -21,11 +21,11 @@ const SPARK = [1, 1, 0.85];
 const UPRIGHT = [0, 0, 0, 1];
 const FLASH = [6, 6, 6];
 
-/** Ticks between a predicted shot and the server's own effect, within which the two are the same. */
+/** Maximum number of ticks between a predicted shot and the server's effect for the same shot. */
 const SAME = 15;
 
 /**
- * @typedef {object} Fired a shot of the page's own player; only rays are also told of by the server
+ * @typedef {object} Fired a shot of the page's own player; the server reports only rays
  * @property {"ray" | "fired"} what a ray, or a weapon that throws something
  * @property {number} player the shooter's slot
  * @property {"ray" | "rocket" | "grenade"} weapon
@@ -40,7 +40,7 @@ export class Effects {
     this.hurts = new Map();
     /** @type {(effect: any) => void} called with each effect when it is shown */
     this.seen = () => {};
-    /** @type {(tick: number) => void} called with the tick of each own ray of which the server tells */
+    /** @type {(tick: number) => void} called with the tick of each own ray that the server tells */
     this.fired = () => {};
     this.reset();
   }
@@ -55,19 +55,19 @@ export class Effects {
     this.predicted = [];
     /** Effects of the page's own player that the next frame shows. */
     this.begun = [];
-    /** Effects that `news` has told of. */
+    /** Effects that `news` has returned. */
     this.known = new WeakSet();
   }
 
   /**
-   * Shows a shot of the page's own player before the server says so.
+   * Shows a shot of the page's own player before the server confirms it.
    *
    * @param {Fired} shot
    * @param {number} now seconds
    */
   predict(shot, now) {
     if (shot.what === "ray") {
-      // A page that draws slowly may have sent the command, and been told of the ray, before this frame.
+      // A page that draws slowly may have sent the command and received the ray before this frame.
       const at = this.begun.findIndex(({ what, tick }) => what === "ray" && Math.abs(tick - shot.tick) <= SAME);
       if (at >= 0) this.begun.splice(at, 1);
       else this.predicted.push(shot.tick);
@@ -76,8 +76,8 @@ export class Effects {
   }
 
   /**
-   * Takes effects of the match in. They wait until their ticks are shown, but for those of the page's own
-   * player: these are shown with the next frame.
+   * Takes effects of the match. The effects of the page's own player are shown with the next frame.
+   * All others wait until their ticks are shown.
    *
    * @param {object[]} told
    */
@@ -134,8 +134,8 @@ export class Effects {
   /**
    * Adds the effects to a frame.
    *
-   * @param {?{slot: number, at: number[]}} muzzle of the weapon before the camera, from which that
-   *   player's rays are drawn
+   * @param {?{slot: number, at: number[]}} muzzle of the weapon before the camera, from which the
+   *   rays of the weapon's player are drawn
    */
   draw(frame, now, muzzle) {
     for (const effect of this.running) {

@@ -28,13 +28,13 @@ const OWN = 110;
 const METAL = [0.34, 0.36, 0.41];
 const LIGHTS = [[0.35, 0.85, 1], [1, 0.55, 0.2], [0.55, 0.95, 0.35]];
 const FIRE = [1, 0.88, 0.6];
-/** How much smaller than others see it a weapon is drawn, so that it hides less. */
+/** Factors by which a weapon is drawn smaller than others see it, so that it hides less. */
 const SIZE = [0.78, 0.62, 0.62];
 
 /** For each weapon the units from the hand to the muzzle. */
 const MUZZLES = weapons().map(({ muzzle }) => muzzle);
 
-/** Seconds in which the missile of a launch that is shown already appears. */
+/** Seconds after a launch that is shown, within which its missile appears. */
 const APPEARS = 0.6;
 
 /** The hand of one page. */
@@ -54,7 +54,7 @@ export class Hand {
     this.firedAt = now;
   }
 
-  /** Notes missiles, because only launches that the page predicts are effects of their own. */
+  /** Notes launches by the missiles that appear, because only predicted launches are effects. */
   watch(shown, eye, now) {
     const flying = new Set();
     for (const { slot, generation, model, position } of shown) {

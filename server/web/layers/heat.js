@@ -57,7 +57,7 @@ export class Heat {
    * @param {?object} cascade of `/cascade`
    * @param {import("../match/motion.js").Shown[]} shown
    * @param {import("../match/scene.js").Scene} scene
-   * @param {number} height at which it is drawn, in units
+   * @param {number} height at which the floor is drawn, in units
    */
   add(frame, cascade, shown, { grid }, height) {
     if (!cascade) return;

@@ -56,7 +56,7 @@ export class Layers {
     this.replayed = null;
   }
 
-  /** Data of the layers that snapshots never carry; null where it has not come, or nobody wants it. */
+  /** Data of layers that snapshots never carry; null if they have not come, or are not wanted. */
   get answers() {
     const { contacts, cascade, cut } = this.asked;
     return this.replayed ?? { contacts: contacts.answer, cascade: cascade.answer, cut: cut.answer };
@@ -93,7 +93,7 @@ export class Layers {
   advance(tick, shown, now) {
     this.trails.note(shown, now);
     this.effects.advance(tick, now);
-    // The first height is the one at which most players are.
+    // The first height is the median height of the players.
     if (this.height === null && shown.length > 0) {
       const players = shown.filter(({ isPlayer }) => isPlayer);
       const heights = (players.length > 0 ? players : shown).map(({ position }) => position[2]).sort((a, b) => a - b);
@@ -140,7 +140,7 @@ export class Layers {
     return frame;
   }
 
-  /** Notes what an effect leaves behind. */
+  /** Notes the mark that an effect leaves, and a shot of the weapon before the camera. */
   follow(effect, sight, holder, now) {
     if (effect.what === "ray") this.marks.ray(effect, sight, now);
     if (effect.what === "blast") this.marks.blast(effect, sight, now);

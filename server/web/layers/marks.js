@@ -3,7 +3,7 @@
 import { add, cross, dot, normalise, scale, subtract } from "../draw/algebra.js";
 import { put, stroke } from "../draw/frame.js";
 
-/** Maximum number of marks, and seconds that one lasts and in which it fades. */
+/** Maximum number of marks, seconds that a mark lasts, and seconds in which it fades. */
 const MOST = 96;
 const LASTS = 20;
 const FADES = 6;

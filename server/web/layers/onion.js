@@ -1,6 +1,6 @@
 /**
  * The sizes of the onion: a horizontal cut through the tree. The places without room for a size
- * form a ring around the solid parts, the wider the larger the size.
+ * form a ring around the solid parts. Larger sizes have wider rings.
  */
 
 /**

@@ -1,4 +1,4 @@
-/** Players on foot: one instance of each part for each player, so that a part is one call. */
+/** Players on foot: each part has an instance for each player, so that a part is one call. */
 
 import { put } from "../draw/frame.js";
 import { posture, WalkedDistances } from "./posture.js";
@@ -11,7 +11,7 @@ const LEGS = 0.5;
 const ARMS = 0.78;
 const HEAD = 0.35;
 
-/** Angles of the arms that hold the gun, in radians forward, and its place from the neck. */
+/** Angles of the arms that hold the gun, in radians forward, and the gun's place from the neck. */
 const HOLDS = [1.3, 1.12];
 const GUN_AT = [13, -4, -6];
 const SHOULDER = 9.5;
@@ -44,7 +44,7 @@ export class Players {
    * @param {import("../match/motion.js").Shown} player
    * @param {import("../match/scene.js").Players} sizes
    * @param {number[]} own the colour of the player
-   * @param {number[]} colour the same, unless the player is in pain
+   * @param {number[]} colour of the torso: `own`, unless the player is in pain
    * @param {number} glow
    */
   add(frame, player, { standing, crouching: crouched }, own, colour, glow) {
@@ -89,7 +89,7 @@ export class Players {
   }
 }
 
-/** Fills a quaternion with a turn about the upward axis after one about the axis to the left. */
+/** Fills a quaternion with a turn about the axis to the left, then a turn about the upward axis. */
 export function turnInto(turned, yaw, pitch) {
   const [c, s, d, t] = [Math.cos(yaw / 2), Math.sin(yaw / 2), Math.cos(pitch / 2), Math.sin(pitch / 2)];
   [turned[0], turned[1], turned[2], turned[3]] = [-s * t, c * t, s * d, c * d];

@@ -1,6 +1,6 @@
 /**
- * How the parts of a player on foot are turned: legs and arms swing with the distance walked, and
- * a crouching player bends.
+ * The posture of a player on foot: legs and arms swing with the distance walked, and a crouching
+ * player bends.
  */
 
 /** Units of two steps. */
@@ -61,7 +61,7 @@ export class WalkedDistances {
     this.walked = new Map();
   }
 
-  /** The distance that a player has walked, who is now at `position`. */
+  /** The distance that a player has walked up to `position`. */
   of({ slot, generation, position }) {
     let known = this.walked.get(slot);
     if (known?.generation !== generation) {

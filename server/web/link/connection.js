@@ -17,7 +17,7 @@ import { unreachable } from "./unreachable.js";
 /** Milliseconds to wait for an answer. */
 const PATIENCE = 5000;
 
-/** Datagrams that the browser keeps for a page that stands still: those of a second. */
+/** Datagrams that the browser keeps for a page that stands still: as many as come in a second. */
 const KEPT = 128;
 
 /** The reason why a connection ended, in words for people. */
@@ -96,7 +96,7 @@ function fingerprint(hexadecimal) {
 }
 
 /**
- * Waits for a promise, and throws the error if that takes too long.
+ * Waits for a promise, and throws the error if it is not settled in time.
  *
  * @param {Promise<any>} promise
  * @param {number} milliseconds
@@ -119,8 +119,8 @@ async function within(promise, milliseconds, error) {
  *
  * @param {Info} info the server's `/info`
  * @param {string} [path] of the request: `play` for players, nothing for spectators
- * @returns {Promise<WebTransport>} once it is open
- * @throws {Ended} if it cannot be opened
+ * @returns {Promise<WebTransport>} the session, once it is open
+ * @throws {Ended} if the session cannot be opened
  */
 export async function connect(info, path = "") {
   const game = gameAddress(info);
@@ -135,7 +135,7 @@ export async function connect(info, path = "") {
   let web;
   try {
     // Only a self-signed certificate is pinned. The browser trusts a certificate of an authority
-    // without a hash. Such a certificate may be valid for longer than browsers allow for a pinned
+    // without a hash, and that certificate may be valid for longer than browsers allow for a pinned
     // one.
     const value = fingerprint(info.certificate_sha256);
     const pinned = { serverCertificateHashes: [{ algorithm: "sha-256", value }] };
@@ -195,7 +195,7 @@ export class Connection {
     }
     const web = (this.web = await connect(info));
     try {
-      // The page may have closed it during the handshake.
+      // The page may have closed the connection during the handshake.
       if (this.isClosed) throw new Ended("The page has stopped watching.");
       const control = await web.createBidirectionalStream();
       this.control = control.writable.getWriter();
@@ -328,7 +328,7 @@ function refusal({ reason, server, limit, matches }) {
   switch (reason) {
     case "wrong-version":
       return new Ended(
-        `The server has version ${server} of the protocol, and this page another.`,
+        `The server speaks version ${server} of the protocol, and this page another one.`,
         "Reload the page: the server may have been updated.",
       );
     case "full":
@@ -341,10 +341,10 @@ function refusal({ reason, server, limit, matches }) {
     case "token-required":
     case "bad-token":
       forgetPassword();
-      return new Ended("The server asks for a password, and it is missing or wrong.", "Reload the page to enter it again.");
+      return new Ended("The password is missing or wrong.", "Reload the page to enter it again.");
     case "not-allowed":
       return new Ended(
-        "The server keeps a list of who may come in, and it does not name you.",
+        "The server has a list of who may join, and you are not on it.",
         "The server's operator can add you to it (option --allow).",
       );
     case "address-limit":

@@ -1,13 +1,13 @@
 /**
  * Keeps watching a match. Whenever a connection ends, the watcher says why, waits, and opens
- * another. Each failure in a row makes the wait longer.
+ * another one. Each failure in a row makes the wait longer.
  */
 
 import { Connection, Ended, fetchInfo } from "./connection.js";
 
 /**
- * Milliseconds between attempts: short at first, because most connections end by a restart of the
- * server.
+ * Milliseconds between attempts. The first are short, because most connections end when the server
+ * restarts.
  */
 const PAUSES = [300, 700, 1500, 3000, 5000];
 
@@ -147,7 +147,7 @@ export class Watcher {
       return await connection.watch(info);
     } catch (error) {
       if (error instanceof Ended) return error;
-      // If `stop` closed the connection, the error is only a consequence of that.
+      // `stop` has closed the connection, and the error only follows from this.
       if (this.stopped) return new Ended("The page has stopped watching.");
       console.error(error);
       return new Ended("The page could not read what the server sent.", String(error));

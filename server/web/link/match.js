@@ -1,10 +1,10 @@
 /**
- * Addresses on the server, and the match of the page if the server has several: `?match=` of the
- * page's address.
+ * Addresses on the server, and the match of the page, which `?match=` in the page's address names
+ * if the server has several.
  */
 
 /**
- * The address below which the server's paths are: what comes before `web/` in the address of this
+ * The address below which the server's paths are: the part before `web/` in the address of this
  * module. A proxy may offer the server below any path, and a worker has another base than its page.
  */
 const ROOT = import.meta.url.slice(0, import.meta.url.lastIndexOf("/web/") + 1);

@@ -33,7 +33,7 @@ function keep(password) {
 
 /**
  * @param {{password?: boolean}} info the server's `/info`
- * @returns {Uint8Array} the hello's content in place of a connect token; empty if the match
+ * @returns {Uint8Array} the content of the hello instead of a connect token; empty if the match
  *   has no password, or the visitor gives none
  */
 export function password(info) {

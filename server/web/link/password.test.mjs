@@ -62,7 +62,7 @@ test("a page that may store nothing asks each time", () => {
 });
 
 // This test is the last one, because the page remembers that the visitor gave no password.
-test("a visitor who gives none is left alone until the page is loaded again", () => {
+test("a visitor who gives no password is not asked again until the page is reloaded", () => {
   globalThis.prompt = () => (asked++, null);
   assert.equal(read({ password: true }), "");
   assert.equal(read({ password: true }), "");

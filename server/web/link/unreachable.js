@@ -1,5 +1,5 @@
 /**
- * The message of the page if the match cannot be reached: first the observation, then possible
+ * The message of the page if the match cannot be reached: first what was seen, then possible
  * causes. A page cannot know the cause, because browsers do not say why WebTransport failed.
  */
 
@@ -59,7 +59,7 @@ export function unreachable(info, { address, port }, error, milliseconds) {
   }
   causes.push(`UDP port ${port} is not let through by a firewall, a router or a container, which let the page through over TCP`);
   if (!info.self_signed) {
-    causes.push("this browser does not trust the certificate, which has to name this host and come from a known authority");
+    causes.push("this browser does not trust the certificate, which must name this host and come from a known authority");
   }
   return {
     message: `The match at UDP port ${port} cannot be reached.`,

@@ -13,7 +13,7 @@ const BEHIND = 0.16;
 /** Error in seconds above which the shown moment jumps instead of being eased. */
 const JUMP = 0.5;
 
-/** Rate at which the error is corrected: this share of it for each second, frame by frame. */
+/** Rate of the correction: a frame of `passed` seconds corrects `EASE * passed` of the error. */
 const EASE = 2;
 
 /** Seconds for which the clock takes the arrival of a snapshot into account. */

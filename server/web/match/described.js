@@ -1,10 +1,10 @@
-/** The events of a game, with what the game declares of their kinds. */
+/** The events of a game, with the game's declarations of their kinds. */
 
 import { Reader } from "../wire/control.js";
 import { contentOf } from "../wire/events.js";
 
 /**
- * Adds to an event of a game what its schema says of it: name, values of its fields, toast and sound.
+ * Adds to an event what the game's schema declares: name, values of its fields, toast and sound.
  *
  * @param {Record<string, any>} event
  * @param {import("../wire/fields.js").Schema} schema
@@ -15,7 +15,7 @@ export function described(event, schema) {
   if (!kind) return false;
   const { name, toast, sound, fields } = kind;
   const content = fields.length > 0 ? contentOf(kind, new Reader(Uint8Array.from(event.data))) : null;
-  // An event of which the game declares nothing but the name is told by its name.
+  // If the game declares only the name of an event, the toast is the name.
   const isBare = fields.length === 0 && !sound;
   return Boolean(Object.assign(event, { name, content, sound, toast: toast || (isBare ? name.replaceAll("_", " ") : "") }));
 }

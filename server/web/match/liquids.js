@@ -8,8 +8,9 @@
  */
 
 /**
- * How each liquid looks: red, green, blue, and the share of what is behind it that its surface
- * hides. `tint` is the share that it hides of the whole view of an eye in it.
+ * How each liquid looks. `colour` is red, green and blue. `opacity` is the share of the picture
+ * behind its surface that the surface hides. `tint` is the share of the whole view that the liquid
+ * hides from an eye in it.
  *
  * @type {Record<string, {colour: number[], opacity: number, tint: number}>}
  */

@@ -7,8 +7,8 @@ import { ON_FOOT } from "../wire/snapshot.js";
 const KEPT = 24;
 
 /**
- * Maximum number of ticks before a snapshot in which a body can have begun the motion that the
- * snapshot shows. A body without snapshots for longer is drawn at rest until then.
+ * Maximum number of ticks for which a body has moved when the first snapshot shows the motion. A
+ * body that was left out of snapshots for longer is drawn at rest until that many ticks before.
  */
 const LONGEST_WAY = 9;
 
@@ -37,7 +37,7 @@ const NO_OFFSET = 32768;
  */
 
 /**
- * What an attached entity follows, and where it is in the carrier's frame.
+ * The carrier of an attached entity, and the entity's place in the carrier's frame.
  *
  * @typedef {{slot: number, generation: number, offset: number[], rotation: number[]}} Carrier
  */
@@ -47,7 +47,7 @@ const NO_OFFSET = 32768;
 /** @typedef {{tick: number, value: ?Measured}[]} Values oldest first */
 
 /**
- * A slot: its values, the one that holds at the moment that is shown, and the object that is drawn.
+ * A slot: its values, its value at the moment that is shown, and the object that is drawn.
  *
  * @typedef {{slot: number, values: Values, now: ?Measured, shown: Shown}} Track
  */
@@ -65,7 +65,7 @@ function measured(entity, origin) {
     isPlayer: entity.kind === ON_FOOT || entity.driven,
     model: entity.kind === ON_FOOT ? null : entity.model,
     position: entity.position.map((steps, axis) => origin[axis] + steps / 32),
-    // The velocity of a body that is asleep is that of its surface.
+    // A body that is asleep stands still: its velocity is only the velocity of its surface.
     velocity: entity.velocity.map((steps) => (entity.asleep ? 0 : steps * 4)),
     rotation: entity.kind === ON_FOOT ? heading(entity.yaw) : attitude(entity),
     asleep: entity.asleep,
@@ -275,7 +275,7 @@ export class Motion {
 
   /**
    * Moves the object that is drawn for a slot to its place at `tick`. Returns the value that the
-   * slot held at that tick; null if it was empty.
+   * slot held at that tick; null if the slot was empty.
    *
    * @param {Track} track
    * @param {number} tick
@@ -289,8 +289,8 @@ export class Motion {
     const b = next?.value;
     const begin = next ? Math.max(values[index].tick, next.tick - LONGEST_WAY) : tick;
     const seconds = next ? (next.tick - begin) / this.tickRate : 0;
-    // The server sends every moving body, so a body without an update stands still. An attached one
-    // has no pose of its own, so there is nothing in between.
+    // The server sends every moving body, so a body without an update stands still. An attached
+    // entity has no pose of its own, so there is nothing to interpolate.
     const isSame = b && b.generation === a.generation && !a.carrier && !b.carrier;
     const moves = isSame && tick > begin && distance(a.position, b.position) <= LEAP * seconds;
     const { generation, isPlayer, model, velocity, asleep } = moves ? b : a;

@@ -59,7 +59,7 @@ test("attachments form a chain of up to four, also by a hidden carrier", () => {
   assert.deepEqual(motion.at(60).map(({ slot, position }) => [slot, position[0]]), [[5, 0], [6, 1], [7, 2], [8, 3], [9, 4]]);
   motion.take({ tick: 63, records: [{ slot: 5, entity: prop(8, 0, HIDDEN) }] });
   assert.deepEqual(motion.at(63).map(({ slot, position }) => [slot, position[0]]), [[6, 9], [7, 10], [8, 11], [9, 12]]);
-  // Two that carry each other are nowhere.
+  // Two entities that carry each other are not drawn.
   motion.take({ tick: 66, records: [{ slot: 5, entity: prop(0, 0, follows(6, [1, 0, 0])) }] });
   assert.deepEqual(motion.at(66), []);
 });

@@ -2,15 +2,15 @@
  * The values that a game replicates.
  *
  * @typedef {object} Value
- * @property {string} name by which the game declares it
+ * @property {string} name that the game declares
  * @property {number} value
- * @property {number} least the least value that it can have
- * @property {number} most the greatest value that it can have
- * @property {string} [hint] how to show it
+ * @property {number} least the least possible value
+ * @property {number} most the greatest possible value
+ * @property {string} [hint] how to show the value
  *
  * @typedef {object} Values
- * @property {Value[]} match those of the match
- * @property {Value[]} own those of one player
+ * @property {Value[]} match the values of the match
+ * @property {Value[]} own the values of one player
  * @property {[number, number][]} teams slots of players and the numbers of their teams, for a game whose
  *   players have a field `team`
  */
@@ -24,7 +24,7 @@ import { fieldsOf, named, NO_SCHEMA } from "../wire/fields.js";
  */
 export const NO_VALUES = { match: [], own: [], teams: [] };
 
-/** The field by which a game without hints tells of the teams of players. */
+/** The name of the field that has a player's team in a game without hints. */
 const TEAM = "team";
 
 /**

@@ -1,4 +1,4 @@
-// The values of a game, and the teams that they tell of.
+// Tests of the values of a game, and of the teams of its players.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -18,11 +18,11 @@ test("players of a team have its colour", () => {
   assert.notDeepEqual(slotColour(0), slotColour(1));
   forgetTeams();
   assert.deepEqual(slotColour(0), own);
-  // The hint names the field of a game that calls it otherwise.
+  // A hint marks the field of a game that has another name for it.
   const hintedFields = [{ name: "side", least: 0, most: 1, hint: "team" }, ofPlayers[1]];
   const other = { ...history, terms: { schema: { ...NO_SCHEMA, ofPlayers: hintedFields } } };
   assert.deepEqual(valuesOf(other, null, [0]).teams, [[0, 3]]);
-  // A game without teams names none.
+  // A game without a field for teams has no teams.
   assert.deepEqual(valuesOf({ ...history, terms: {} }, null, [0, 1, 2]).teams, []);
 });
 

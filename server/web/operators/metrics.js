@@ -85,7 +85,7 @@ export class MetricsFeed {
   /** @param {(interval: Interval) => void} told called with each new interval */
   constructor(told) {
     this.told = told;
-    /** @type {{at: number, values: Map<string, number>}[]} the latest metrics, and when they were so */
+    /** @type {{at: number, values: Map<string, number>}[]} the latest metrics, and the times at which they held */
     this.looks = [];
   }
 

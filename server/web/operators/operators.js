@@ -1,4 +1,4 @@
-/** What only operators see: the server's charts, the verdict on its ticks, and counts of the match. */
+/** The panels for operators: the server's charts, the verdict on its ticks, counts of the match. */
 
 import { find } from "../hud/find.js";
 import { put } from "../hud/put.js";
@@ -19,7 +19,7 @@ export class Operators {
 
   /**
    * Requests the metrics again and again, at the same moments as every other page whose clock is
-   * right, so that the server computes them once for all.
+   * right, so that the server computes them once for all pages.
    */
   run() {
     setTimeout(() => {
@@ -32,7 +32,7 @@ export class Operators {
   async ask() {
     if (!this.figures) {
       const loaded = await import(new URL("figures.js", import.meta.url).href);
-      // A script that the server has joined with its imports has its exports in one object.
+      // If the server has joined a script with its imports, its exports are in one object.
       const { Figures } = loaded.default ?? loaded;
       this.figures ??= new Figures(this.store);
     }

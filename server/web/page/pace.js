@@ -1,4 +1,4 @@
-/** How often the page draws, what that costs, and how many pixels it draws to keep up. */
+/** The pace of the page: how often it draws, the cost, and how many pixels it draws to keep up. */
 
 import { Detail } from "../draw/detail.js";
 

@@ -1,4 +1,4 @@
-/** A page that plays: the page's own player, and what is true of it. */
+/** A page that plays: the page's own player, and the facts about the player for the store. */
 
 import { hinted, NO_VALUES } from "../match/values.js";
 import { playersOf } from "../match/scene.js";
@@ -98,7 +98,7 @@ export class Playing {
   }
 
   /**
-   * Notes an own ray of which the server tells.
+   * Notes a ray of the page's own player that the server reports.
    *
    * @param {number} tick
    */
@@ -109,7 +109,7 @@ export class Playing {
   }
 
   /**
-   * Carries a typed command out. Returns why it cannot, or null.
+   * Carries a typed command out. Returns the reason if that fails, else null.
    *
    * @param {string} act
    * @param {string} rest
@@ -140,7 +140,7 @@ export class Playing {
     return null;
   }
 
-  /** Draws what belongs to the player alone. */
+  /** Draws the player's own display, and stores the values of the game. */
   show() {
     this.play.show();
     const { isJoined, engine, schema } = this.play.player;

@@ -3,21 +3,21 @@
 import { Timeline } from "../hud/timeline.js";
 import { Replay } from "../replay/replay.js";
 
-/** Nothing else on the screen says that the picture takes questions. */
+/** Tells the visitor that the picture takes questions, because nothing else on the screen does. */
 const INVITATION = "Click or tap a crate or a player: a panel says why it moves or rests.";
 
 /** One recording, with its timeline. */
 export class Replaying {
   /**
    * @param {import("../replay/opening.js").Opened} opened
-   * @param {boolean} atEnd whether it is shown from its end at first
+   * @param {boolean} atEnd whether its end is shown first
    * @param {object} page
    * @param {import("../store/store.js").Store} page.store
    * @param {import("../layers/layers.js").Layers} page.layers
    * @param {import("../hud/switches.js").Switches} page.switches
    * @param {(info: object) => Promise<void>} page.prepare fetches the scene of a map
    * @param {(message: string) => void} page.fail shows that the recording cannot be played
-   * @param {?(() => void)} goLive returns to the match; null if the address of a link does that
+   * @param {?(() => void)} goLive returns to the match; null if a link does that by its address
    */
   constructor(opened, atEnd, page, goLive) {
     this.page = page;
@@ -32,7 +32,7 @@ export class Replaying {
     page.store.tickRate = tickRate;
     page.prepare({ map, map_hash: hash }).catch((error) => page.fail(error.message));
     this.timeline = new Timeline(this.replay, goLive);
-    /** Whether the visitor has been told what the picture answers. */
+    /** Whether the visitor has been told that the picture takes questions. */
     this.hasInvited = false;
   }
 
@@ -80,7 +80,7 @@ export class Replaying {
     else store.round.reset();
   }
 
-  /** Gives the layers what the simulation in the page has computed for them. */
+  /** Gives the layers the data that the simulation in the page has computed for them. */
   answerLayers() {
     const { replay } = this;
     const { layers, switches } = this.page;

@@ -1,4 +1,4 @@
-/** What the picture shows: the scene, everything in it, and the player who is followed. */
+/** The content of the picture: the scene, everything in it, and the player who is followed. */
 
 import { intermissionOf } from "../camera/intermission.js";
 import { nearest } from "../camera/nearest.js";
@@ -45,7 +45,7 @@ export class View {
      */
     this.matrix = null;
     /**
-     * The place of the eye in that picture.
+     * The place of the eye in the last picture.
      *
      * @type {number[]}
      */
@@ -110,7 +110,7 @@ export class View {
   }
 
   /**
-   * Follows the next player of the table, or the one before.
+   * Follows the next or the previous player of the table.
    *
    * @param {number} step 1 or -1
    */
@@ -155,7 +155,7 @@ export class View {
    *
    * @param {number} now seconds
    * @param {number} passed seconds since the last picture
-   * @param {?import("../play/play.js").Play} play the page's own player, through whose eyes it is seen
+   * @param {?import("../play/play.js").Play} play the page's own player, if there is one
    * @param {object} [marked] further things to draw, of a replay
    */
   draw(now, passed, play, marked) {

@@ -27,7 +27,7 @@ export class Watching {
      */
     this.info = null;
     /**
-     * Why the page does not play any more; told as soon as it watches.
+     * Why the page does not play any more; shown as soon as the page watches.
      *
      * @type {?string}
      */
@@ -43,7 +43,7 @@ export class Watching {
     });
   }
 
-  /** What the server has sent; null before it has accepted the page. */
+  /** The history of what the server has sent; null before it has accepted the page. */
   get history() {
     return this.watcher.connection?.history ?? null;
   }
@@ -75,7 +75,7 @@ export class Watching {
   }
 
   /**
-   * The match goes on in another world, perhaps on another map.
+   * Follows the match into another world, perhaps on another map.
    *
    * @param {{map: number[], mapName: string}} world
    */
@@ -86,7 +86,7 @@ export class Watching {
 
   /** @param {import("../store/store.js").MatchEvent} event */
   hear(event) {
-    // A connection that is being closed may still have events, when the page plays already.
+    // A connection that is being closed may still bring events when the page already plays.
     if (!this.watcher.stopped) this.store.take(event);
   }
 

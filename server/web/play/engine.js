@@ -170,7 +170,7 @@ export class PlayEngine extends Engine {
    * Checks the name of a player.
    *
    * @param {string} name
-   * @returns {?string} why no server would take it, as a sentence; null if one would
+   * @returns {?string} why no server would take it, as a sentence; null if nothing is wrong
    */
   faultOfName(name) {
     this.give(new TextEncoder().encode(name));
@@ -188,9 +188,9 @@ export class PlayEngine extends Engine {
   }
 
   /**
-   * What the game declares: values, events and actions.
+   * The game's declarations of values, events and actions.
    *
-   * @returns {import("../wire/fields.js").Schema} nothing before the server's hello
+   * @returns {import("../wire/fields.js").Schema} `NO_SCHEMA` before the server's hello
    */
   schema() {
     this.exports.schema();

@@ -23,7 +23,7 @@ export class Feedback {
   }
 
   /**
-   * Shows that the player has hit another one.
+   * Shows that the player has hit another player.
    *
    * @param {boolean} isLast whether the hit killed
    */

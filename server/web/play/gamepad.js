@@ -62,8 +62,8 @@ export class Gamepad {
       // Turns are finer near the middle of the stick.
       keys.look(x * Math.abs(x), y * Math.abs(y), turn);
     }
-    // An action of the game has its button before the usual use of the button. A button that comes
-    // first takes the change, so the others see none.
+    // An action of the game comes before the usual use of its button: the first call for a button
+    // takes the change, and the later calls see none.
     keys.actions.forEach(({ gamepad }, at) => {
       if (gamepad !== null && at >= keys.picks) this.changed(pad, gamepad, (isDown) => keys.hold(at, isDown, `gamepad ${gamepad}`));
     });

@@ -50,19 +50,19 @@ export class Keys {
     this.pitch = 0;
     /** @type {import("../wire/fields.js").Action[]} of the game */
     this.actions = [];
-    /** The number of the first actions among which the player picks one for the trigger: weapons. */
+    /** How many of the first actions are weapons, of which the player picks one for the trigger. */
     this.picks = WEAPONS.length;
     /** @type {Map<string, number>} numbers of actions by the codes of their keys */
     this.codes = new Map();
     /** The action that the trigger does. */
     this.weapon = 0;
-    /** @type {Map<string, number>} the actions that buttons on the screen and gamepads hold, by the button */
+    /** @type {Map<string, number>} numbers of the actions that are held, by key or button */
     this.acting = new Map();
     this.held = new Set();
     /** Bits pressed since the last command, so that a short press is not lost. */
     this.pressed = 0;
     /**
-     * Where the player looked when the trigger was pulled, until a command has taken it.
+     * The direction of the view when the trigger was pulled, until a command has taken it.
      *
      * @type {?{yaw: number, pitch: number}}
      */

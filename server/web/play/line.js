@@ -9,8 +9,8 @@ const EVERY = 250;
 const KEPT = 120;
 
 /**
- * Number of samples that a warning is based on, which are those of three seconds, and how many of
- * them are of the latest second.
+ * Number of the samples of three seconds, on which a warning is based, and number of the samples of
+ * the latest second.
  */
 const JUDGED = 12;
 const LATEST = 4;
@@ -18,8 +18,7 @@ const LATEST = 4;
 /**
  * A page that was busy receives the waiting snapshots in a burst. A snapshot belongs to the burst
  * if it is received less than this many milliseconds after the end of the busy time, or after the
- * snapshot before it in the burst. If half the time between two snapshots is less, that counts
- * instead.
+ * snapshot before it in the burst. Half the time between two snapshots is the limit if it is less.
  */
 const BURST = 8;
 
@@ -33,13 +32,13 @@ const SILENT = 1000;
 const BAD = { rtt: 180, jitter: 25, loss: 0.05, corrections: 6, fewer: 0.5 };
 
 /**
- * Shares of the time in which the page stands still: above the first, that explains snapshots that are
- * lost or late, because browsers drop what a page does not take in; above the second, it is bad by
- * itself.
+ * Shares of the time in which the page stands still. Above `explains`, the standstill explains lost
+ * and late snapshots, because browsers drop datagrams that a page does not take in. Above `bad`, it
+ * is bad by itself.
  */
 const BUSY = { explains: 0.2, bad: 0.5 };
 
-/** Weight of a new gap between snapshots in the mean that is the jitter (RFC 3550, 6.4.1). */
+/** Weight of a new deviation in the jitter, which is a running mean (RFC 3550, 6.4.1). */
 const SMOOTHED = 1 / 16;
 
 /**
@@ -159,7 +158,7 @@ export class Line {
   }
 
   /**
-   * The mean of the latest samples, by default those of a second; null if there are none.
+   * The mean of the latest samples, by default of a second; null if there are none.
    *
    * @param {keyof Sample} name
    */
@@ -184,7 +183,7 @@ export class Line {
    * @param {number} now milliseconds
    */
   word(now) {
-    if (this.arrived !== null && now - this.arrived > SILENT) return "No word from the server: the connection is down, or the server is.";
+    if (this.arrived !== null && now - this.arrived > SILENT) return "No word from the server: the connection or the server is down.";
     if (this.samples.length < JUDGED) return "";
     const [loss, jitter, corrections, busy, fewer] = /** @type {const} */ (["loss", "jitter", "corrections", "busy", "fewer"]).map((name) => this.lasting(name));
     const suffers = loss > BAD.loss || jitter > BAD.jitter || fewer > BAD.fewer;

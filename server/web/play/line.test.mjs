@@ -7,7 +7,7 @@ import { Line } from "./line.js";
 
 /**
  * Simulates a connection at 60 ticks a second for some seconds. The snapshot of tick `i` arrives at
- * `at(i)`; the server sends those that `sends(i)` allows, and the line loses those that `loses(i)` says.
+ * `at(i)`. The server sends it if `sends(i)` is true, and the line loses it if `loses(i)` is true.
  * The page stands still for `busy(now)` milliseconds until `now`.
  */
 function played(at, seconds, { rtt = 30, visible = () => 0, busy = () => 0, sends = () => true, loses = () => false } = {}) {
@@ -29,7 +29,7 @@ function played(at, seconds, { rtt = 30, visible = () => 0, busy = () => 0, send
 
 const tick = 1000 / 60;
 
-test("a good line has no word, a long one is far away", () => {
+test("a good line has no warning, a long one is far away", () => {
   assert.equal(played((i) => i * tick, 10).word, "");
   assert.match(played((i) => i * tick, 10, { rtt: 240 }).word, /^Far away: 240 ms/);
 });
@@ -43,7 +43,7 @@ test("the wait for a busy page is not called jitter", () => {
   assert.ok(jitter({ busy: length }) < 2, `${jitter({ busy: length })} ms`);
 });
 
-test("a burst after the page was busy is taken for what it is, whatever came first", () => {
+test("a burst after the page was busy is not called jitter, even after another short wait", () => {
   const line = new Line();
   for (let i = 0; i < 60; i++) line.arrive(i * tick);
   line.wasBusy(1300, 300);
@@ -52,7 +52,7 @@ test("a burst after the page was busy is taken for what it is, whatever came fir
   assert.ok(line.jitter < 1, `${line.jitter} ms`);
 });
 
-test("a word on corrections ends with them", () => {
+test("a warning about corrections ends with the corrections", () => {
   const corrected = (now) => Math.min(now, 6000) / 50;
   assert.match(played((i) => i * tick, 6, { visible: corrected }).word, /corrects/);
   const after = played((i) => i * tick, 7.5, { visible: corrected });
@@ -61,12 +61,12 @@ test("a word on corrections ends with them", () => {
 });
 
 // Symptom: "Bad line: 71 % of the snapshots do not come" on loopback, with a round trip of 3 ms. Cause: the
-// page expected the announced number of snapshots, where the server sent fewer.
+// page expected the announced number of snapshots, but the server sent fewer.
 test("a server that sends fewer snapshots than it announced is named, not the line", () => {
   const third = played((i) => i * tick, 10, { sends: (i) => i % 3 === 0 });
   assert.match(third.word, /^The server sends 20 of 60 snapshots a second/);
   assert.equal(third.line.mean("loss"), 0);
-  // Above half of what is announced, there is nothing to say.
+  // Above half of the announced rate there is no warning.
   assert.equal(played((i) => i * tick, 10, { sends: (i) => i % 5 < 3 }).word.includes("server"), false);
   assert.match(played((i) => i * tick, 10, { sends: (i) => i % 5 < 2 }).word, /^The server sends 24 of 60/);
 });
@@ -76,7 +76,7 @@ test("snapshots that were sent and did not come are lost on the line", () => {
   const some = played((i) => i * tick, 10, { loses: (i) => i % 25 === 0 });
   assert.equal(some.word, "");
   assert.ok(some.line.mean("loss", 40) > 0.03);
-  // The server sends every third, and of those the line loses every fifth.
+  // The server sends every third snapshot, and the line loses every fifth of these.
   const both = played((i) => i * tick, 10, { sends: (i) => i % 3 === 0, loses: (i) => i % 15 === 0 });
   assert.match(both.word, /^Bad line: 20 % of the snapshots are lost/);
 });
@@ -85,7 +85,7 @@ test("a computer that is too busy is named, whatever the snapshots say", () => {
   const often = (length) => ({ busy: (now) => (now % 250 === 0 ? length : 0) });
   assert.match(played((i) => i * tick, 10, often(140)).word, /^This computer is too busy: the page stands still for 56 %/);
   assert.equal(played((i) => i * tick, 10, often(110)).word, "");
-  // Less is enough if it explains snapshots that do not come.
+  // A smaller share is enough if it explains snapshots that do not come.
   const lost = { loses: (i) => i % 10 === 0 };
   assert.match(played((i) => i * tick, 10, { ...often(60), ...lost }).word, /^This computer is too busy: .* 24 %/);
   assert.match(played((i) => i * tick, 10, { ...often(40), ...lost }).word, /^Bad line/);

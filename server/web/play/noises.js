@@ -1,7 +1,6 @@
 /**
  * The noises of a match: steps, jumps and landings of players on foot, launches of missiles, and
- * splashes.
- * They are derived from the differences between two pictures.
+ * splashes. They are derived from the differences between two pictures.
  */
 
 import { PROJECTILES } from "../draw/colours.js";
@@ -15,12 +14,13 @@ const HEARD = 900;
 const OFF_GROUND = 60;
 
 /**
- * Upward units a second with which a jump begins, and downward ones with which a fall ends audibly.
+ * Upward speed with which a jump begins, and velocity of a fall whose end is heard, in units a
+ * second.
  */
 const JUMPS = 150;
 const LANDS = -180;
 
-/** Units a second above which a body splashes that goes into a liquid. */
+/** Units a second above which a body that goes into a liquid splashes. */
 const SPLASHES = 120;
 
 /** Units between two pictures above which a player was teleported. */
@@ -37,7 +37,7 @@ const OWN = 512;
 /** @typedef {{generation: number, position: number[], up: number, walked: number, liquid: ?string}} Known */
 
 /**
- * Removes the first time of a list that is not too long ago, and says whether there was one.
+ * Removes the times of a list up to the first that is not too long ago. Returns false if all are.
  *
  * @param {number[]} times
  */
@@ -70,10 +70,10 @@ export class Noises {
   }
 
   /**
-   * Notes a launch of the player's own.
+   * Notes a launch by the page's own player.
    *
-   * @returns {boolean} whether it was heard already, because its missile appeared first: a page that
-   *   draws seldom may learn of both in one frame
+   * @returns {boolean} whether the launch was heard already, because its missile appeared first: a
+   *   page that draws seldom may learn of both in one frame
    */
   launched() {
     const wasHeard = takeRecent(this.early);
@@ -82,7 +82,7 @@ export class Noises {
   }
 
   /**
-   * Plays the launch of a missile that appears, unless it was heard already.
+   * Plays the launch of a missile that appears, unless the launch was heard already.
    *
    * @param {number[]} position
    * @param {number} away units from the ears

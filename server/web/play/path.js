@@ -41,7 +41,8 @@ export class Path {
   }
 
   /**
-   * The pose in which to draw the player, between the last two ticks by the time until the next.
+   * The pose in which to draw the player. The time until the next tick tells where between the last
+   * two ticks it is.
    *
    * @param {number[]} position after the latest tick, for a tank followed by its rotation
    * @param {?number} until milliseconds until the next tick, if known

@@ -29,7 +29,7 @@ const DUCK = 0.06;
 /** View bob, if it is switched on: its height in units, and the units of way for half a wave. */
 const BOB = { height: 1.6, stride: 92 };
 
-/** Number of headings that are tried for a player who appears, and units that a look along one reaches. */
+/** Number of headings that are tried for a player who appears, and units of the look along each. */
 const HEADINGS = 16;
 const OPEN = 2000;
 
@@ -37,8 +37,8 @@ const OPEN = 2000;
 const LOOK_EVERY = 0.1;
 
 /**
- * Milliseconds after which an idle player leaves the match, and for which a warning is shown
- * before.
+ * Milliseconds after which an idle player leaves the match, and for how many of them a warning is
+ * shown.
  */
 const IDLE = 180_000;
 const IDLE_WARNING = 30_000;
@@ -65,9 +65,9 @@ export class Play {
    * @param {HTMLCanvasElement} picture
    * @param {import("../store/store.js").Store} store takes the events of the match
    * @param {import("./player.js").Listener} listener
-   * @param {object} acts what a player can also do
+   * @param {object} acts other acts of a player
    * @param {(act: string, rest: string) => ?string} acts.command carries a typed command out;
-   *   returns why it cannot
+   *   returns the reason if it fails
    * @param {import("../hud/actions.js").ActionKeys} acts.keys that the player has chosen
    * @param {(isHeld: boolean) => void} acts.scores shows the scores while a key is held
    */
@@ -188,7 +188,7 @@ export class Play {
     else if (code === "KeyV") this.lookFromOutside();
     else if (code === "KeyN") this.graph.toggle();
     else if (code === "Tab") this.acts.scores(true);
-    // The browser keeps the key that releases the mouse, so this is a press after that one.
+    // The browser keeps the press that releases the mouse, so this is a later press.
     else if (code === "Escape") find("#join", HTMLElement).focus();
     else if (code === "Slash" || key === "?") this.help();
     else return false;
@@ -220,7 +220,7 @@ export class Play {
   }
 
   /**
-   * Says a line to all. Returns why it cannot, or null.
+   * Says a line to all players. Returns the reason if it cannot be sent, else null.
    *
    * @param {string} line
    */
@@ -260,7 +260,7 @@ export class Play {
   }
 
   /**
-   * The shot that the player fires now, before the server says so.
+   * The shot that the player fires now, before the server confirms it.
    *
    * @param {Shown[]} shown
    * @param {import("../match/scene.js").Scene} scene
@@ -292,7 +292,7 @@ export class Play {
 
   /**
    * The slot of the page's own player; null before there is one. While the page joins again, it is
-   * the last one.
+   * the last known slot.
    */
   get slot() {
     return (this.lastSlot = this.player.engine?.slot ?? this.lastSlot);
@@ -385,9 +385,9 @@ export class Play {
   }
 
   /**
-   * Notes how far the camera is from the eyes, and puts the ears at the place of the camera.
+   * Notes how far the camera is from the eyes, and puts the ears at the eyes.
    *
-   * @param {Pick<Eye, "eye" | "ahead">} eye the player's, or a camera of the map
+   * @param {Pick<Eye, "eye" | "ahead">} eye of the player, or of a camera of the map
    * @param {number} away
    * @param {Sight} sight
    * @param {boolean} isUnder whether the eyes are in a liquid
@@ -449,7 +449,7 @@ export class Play {
     return Math.atan2(y, x) - this.keys.yaw;
   }
 
-  /** What is true of the page's own player, for the store. */
+  /** The facts about the page's own player, for the store. */
   facts() {
     const { player } = this;
     return {

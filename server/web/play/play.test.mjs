@@ -13,7 +13,7 @@ import { Player, tokenBytes } from "./player.js";
 
 const LISTENER = { map: async () => {}, told() {}, joined() {}, lost() {}, ended() {} };
 
-test("keys and sticks add up to what a command can say", () => {
+test("keys and sticks add up, within the range of a command", () => {
   const keys = new Keys();
   keys.key("KeyW", true);
   keys.stick("gamepad", -0.5, 1);
@@ -24,7 +24,7 @@ test("keys and sticks add up to what a command can say", () => {
   // A short press is not lost.
   keys.fire(true);
   keys.fire(false);
-  // This holds however many pictures there are before the next tick.
+  // This holds for any number of pictures before the next tick.
   keys.input();
   input = keys.input();
   assert.deepEqual([input.forward, input.right, input.buttons], [0, 0, 4]);
@@ -37,7 +37,7 @@ test("keys and sticks add up to what a command can say", () => {
 
 const ACTIONS = ["shove", "duck", "call", "throw"].map((name, at) => ({ name, label: name, keys: [["Mouse0"], ["KeyC"], ["KeyQ"], ["KeyG", "KeyH"]][at], gamepad: null, touch: true }));
 
-test("keys of a game's actions hold the bits of these", () => {
+test("keys of a game's actions hold the bits of the actions", () => {
   const keys = new Keys();
   keys.use(ACTIONS, false);
   keys.fire(true);
@@ -46,7 +46,7 @@ test("keys of a game's actions hold the bits of these", () => {
   keys.sent();
   keys.mouse(0, true);
   keys.mouse(1, true);
-  assert.deepEqual([keys.input().buttons, keys.triggers.size], [4, 0], "the action that has the button");
+  assert.deepEqual([keys.input().buttons, keys.triggers.size], [4, 0], "the action that has the left button");
   keys.mouse(0, false);
   keys.sent();
   for (const [code, bit] of [["Mouse0", 4], ["KeyC", 16], ["KeyQ", 32], ["KeyH", 128]]) {
@@ -108,7 +108,7 @@ function line({ gap = 1000 / 60, lost = 0, off = 0, visible = 0, rtt = 20, secon
   return [line, seconds * 60 * gap];
 }
 
-test("a good line is not told of, and a bad one in plain words", () => {
+test("a good line has no warning, and a bad one a warning in plain words", () => {
   const [good, now] = line();
   assert.equal(good.word(now), "");
   assert.ok(good.mean("loss") < 0.001 && good.mean("jitter") < 0.1, JSON.stringify(good.samples.at(-1)));
@@ -125,15 +125,15 @@ test("a good line is not told of, and a bad one in plain words", () => {
   assert.match(silent.word(end + 2000), /No word from the server/);
 });
 
-test("a token is read as it is printed, and anything else is refused with the way out", () => {
+test("a token is read as it is printed, and anything else is refused with advice", () => {
   assert.deepEqual([...tokenBytes("00ffA1")], [0, 255, 161]);
   assert.equal(tokenBytes("").length, 0);
   for (const bad of ["0", "zz", "0x11"]) assert.throws(() => tokenBytes(bad), { advice: /server token/ });
 });
 
 /**
- * Symptom: the player was out of the match when it went on to another map while one was
- * being fetched. Cause: the older map was given to the client, which refuses it.
+ * Symptom: the player lost a match that went on to another map while a map was being fetched.
+ * Cause: the client was given the older map, which it refuses.
  */
 test("a map that is fetched too late is not used", async () => {
   globalThis.location = { search: "" };

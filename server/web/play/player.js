@@ -108,7 +108,7 @@ export class Player {
     this.isOver = false;
     /** The buttons that ticks have taken since the last picture, and the first of these ticks. */
     this.taken = { buttons: 0, from: 0 };
-    /** What the game declares: values, events and actions. */
+    /** The game's declarations of values, events and actions. */
     this.schema = NO_SCHEMA;
     /** @type {?import("./shots.js").Weapon[]} the weapons of the arena game; null in any other */
     this.weapons = null;
@@ -120,7 +120,7 @@ export class Player {
     this.map = null;
     /** @type {?Fetched} */
     this.game = null;
-    /** @type {?Joined} whose files are wanted */
+    /** @type {?Joined} the join whose files are wanted */
     this.wanted = null;
     /** @type {?Ended} the end that the client library has reported */
     this.cause = null;
@@ -151,7 +151,7 @@ export class Player {
    * Plays on one connection until it ends.
    *
    * @param {boolean} wasIn whether an earlier connection was lost
-   * @returns {Promise<Ended>} why it ended
+   * @returns {Promise<Ended>} why the connection ended
    */
   async runOnce(wasIn) {
     this.cause = null;
@@ -246,7 +246,7 @@ export class Player {
   }
 
   /**
-   * Notes what the server says about itself and its match.
+   * Takes the server's `/info`.
    *
    * @param {import("../link/connection.js").Info} info
    */

@@ -17,7 +17,7 @@ const TURRET = 12;
  * @property {?number} reach of a ray, in units
  */
 
-/** Which shots the server will take. */
+/** The trigger, which predicts the shots that the server will take. */
 export class Trigger {
   constructor() {
     /** The first tick in which the weapon is loaded. */
@@ -30,8 +30,8 @@ export class Trigger {
   }
 
   /**
-   * Notes a shot of which the server tells. A command that reached the server late fires in a later tick
-   * than the page thought, and the weapon is loaded later.
+   * Notes a shot that the server reports. A command that reached the server late fires in a later
+   * tick than the page predicted, so the weapon is loaded later too.
    *
    * @param {Weapon} weapon
    * @param {number} tick
@@ -57,7 +57,7 @@ export class Trigger {
     const weapon = weapons[key];
     if (!weapon) return null;
     const reload = Math.ceil(weapon.refire_seconds * tickRate);
-    // The clock of the match was set back.
+    // If the clock of the match was set back, the weapon is loaded.
     if (this.loadedAt - to > 4 * reload + tickRate) this.loadedAt = 0;
     const tick = Math.max(from, this.loadedAt);
     if (tick > to) return null;
@@ -96,7 +96,7 @@ function unturned([x, y, z, w], v) {
  * @param {number[]} way
  * @param {number[]} min
  * @param {number[]} max
- * @returns {number} 1 if it does not; also if it begins in the box
+ * @returns {number} 1 if the way does not enter the box, or begins in it
  */
 function entry(from, way, min, max) {
   let [enters, leaves] = [-Infinity, Infinity];
@@ -118,11 +118,11 @@ function entry(from, way, min, max) {
  * @param {number[][]} polygon convex, counter-clockwise from its front
  * @param {number[]} from
  * @param {number[]} way
- * @returns {number} 1 if it does not
+ * @returns {number} 1 if the way does not meet it
  */
 function toPolygon(polygon, from, way) {
   const [first] = polygon;
-  // The sum over all triangles is no zero even if three corners lie in a line.
+  // The sum over all triangles is not zero even if three corners lie in a line.
   const fan = polygon.map((corner, i) => cross(subtract(corner, first), subtract(polygon[(i + 1) % polygon.length], first)));
   const normal = fan.reduce((sum, one) => add(sum, one));
   const towards = dot(way, normal);

@@ -38,12 +38,12 @@ test("a shot that the server took late loads the weapon late", () => {
   effects.take([{ what: "ray", player: 4, tick: 109 }, { what: "ray", player: 3, tick: 103 }]);
   assert.equal(pull(trigger, RAY, 126), null);
   assert.equal(pull(trigger, RAY, 127).tick, 127);
-  // The server's word on an earlier shot changes nothing.
+  // A report of an earlier shot changes nothing.
   effects.take([{ what: "ray", player: 3, tick: 103 }]);
   assert.equal(pull(trigger, RAY, 151).tick, 151);
 });
 
-test("a page that draws slowly tells the tick of the shot, not that of the picture", () => {
+test("a page that draws slowly tells the tick of the shot, not the tick of the picture", () => {
   const trigger = new Trigger();
   assert.equal(pull(trigger, RAY, 100, 105).tick, 100);
   assert.equal(pull(trigger, RAY, 118, 123), null);
@@ -70,7 +70,7 @@ function prism(...section) {
 }
 
 const BEAM = prism([-50, -5], [50, -5], [50, 5], [-50, 5]);
-/** It rises to the right. A corner lies in the middle of its lower side. */
+/** A ramp that rises to the right. A corner lies in the middle of its lower side. */
 const RAMP = prism([-50, -10], [0, -10], [50, -10], [50, 40]);
 const SCENE = { players: playersOf([]), models: [BEAM, RAMP] };
 const OPEN = { reach: () => 1 };
@@ -114,7 +114,7 @@ test("a player shoots from the eyes, a tank from its turret", () => {
 const ray = (player, tick) => ({ what: "ray", player, tick, from: [0, 0, 0], to: [9, 0, 0] });
 const fired = (tick) => ({ what: "ray", player: 3, weapon: "ray", from: [0, 0, 0], to: [9, 0, 0], tick });
 
-/** Effects of a page whose player has slot 3, with what it has shown. */
+/** Effects of a page whose player has slot 3, and the list of effects that were shown. */
 function effects() {
   const [all, seen] = [new Effects(), []];
   all.own = 3;
@@ -151,7 +151,7 @@ test("a shot that the server confirms before the frame that shows it is shown on
   assert.deepEqual(seen, [["ray", 100, 3], ["ray", 124, 3]]);
 });
 
-test("own hits are confirmed when they come, those of others when their tick is shown", () => {
+test("own hits are shown when they come, hits by others when their tick is shown", () => {
   const { all, seen } = effects();
   all.take([ray(5, 150), { what: "hurt", player: 6, by: 3, damage: 25, tick: 150 }, { what: "hurt", player: 3, by: 5, damage: 25, tick: 150 }]);
   all.advance(140, 0);

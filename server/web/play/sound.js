@@ -116,7 +116,7 @@ export class Sound {
    * Makes a sound.
    *
    * @param {string} name
-   * @param {?number[]} [at] where the sound is; without it, at the ears
+   * @param {?number[]} [at] the place of the sound; by default the place of the ears
    */
   play(name, at = null) {
     const { context, master, noise, voices, ear } = this;
@@ -171,7 +171,7 @@ export class Sound {
  * @param {GainNode} level
  * @param {[OscillatorType, number, number]} tone
  * @param {number} seconds
- * @returns {[AudioScheduledSourceNode, AudioNode]} what makes the sound, and where it comes out
+ * @returns {[AudioScheduledSourceNode, AudioNode]} the nodes that make and put out the sound
  */
 function sing(level, [type, from, to], seconds) {
   const source = new OscillatorNode(level.context, { type, frequency: from });
@@ -181,13 +181,13 @@ function sing(level, [type, from, to], seconds) {
 }
 
 /**
- * Makes noise, of which less and less is heard.
+ * Makes noise that is heard below a frequency, which goes from one value to another.
  *
  * @param {GainNode} level
  * @param {AudioBuffer} buffer
  * @param {[number, number]} pass
  * @param {number} seconds
- * @returns {[AudioScheduledSourceNode, AudioNode]} what makes the sound, and where it comes out
+ * @returns {[AudioScheduledSourceNode, AudioNode]} the nodes that make and put out the sound
  */
 function hiss(level, buffer, [from, to], seconds) {
   const source = new AudioBufferSourceNode(level.context, { buffer, loop: true });

@@ -18,7 +18,7 @@ const QUICK = 2.2;
  * @property {number[]} from where it came down
  * @property {number[]} last where it was last
  *
- * @typedef {object} Actions the actions that are no keys
+ * @typedef {object} Actions the actions that are not keys
  * @property {() => number} turn returns the radians by which a pixel turns the view
  * @property {() => void} chat
  * @property {() => void} outside

@@ -1,9 +1,9 @@
-// Compares the module that plays recordings with the digests that the native server recorded, at
-// every tick, and measures the time of a seek: `node --test`. RECORDINGS names other recordings
-// than the committed one, as RECORDING=MAP, separated by commas, and REPLAY_MODULE the module of
-// their game if that is not the arena game. SEEK_LIMIT then is the longest time that a seek may take,
-// before anything is verified and after. It is in milliseconds of CPU time, which equals the time on
-// the clock unless other programs also need the CPU.
+// Compares the digests of the module that plays recordings with the digests that the native server
+// recorded, at every tick, and measures the time of a seek: `node --test`. RECORDINGS names other
+// recordings than the committed one, as RECORDING=MAP, separated by commas. REPLAY_MODULE names the
+// module of their game if that is not the arena game. SEEK_LIMIT is the longest time that a seek
+// may take, before anything is verified and after, in milliseconds of CPU time. That equals the
+// time on the clock unless other programs also need the CPU.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -55,7 +55,7 @@ for (const [recording, map] of named ?? [committed]) {
     const limit = Number(process.env.SEEK_LIMIT ?? Infinity);
     const hold = (what, times) => {
       say(what, times);
-      assert.ok(times.at(-1) <= limit, `${what}: one took ${times.at(-1).toFixed(0)} ms`);
+      assert.ok(times.at(-1) <= limit, `${what}: a seek took ${times.at(-1).toFixed(0)} ms`);
     };
     hold("seeks before anything is verified", seeks(engine, told));
 

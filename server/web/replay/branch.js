@@ -1,6 +1,6 @@
 /**
  * A branch of a replay: another future with the same commands except for one change. The simulation
- * runs it beside the recorded match. This module computes how far the two have moved apart.
+ * runs the branch beside the recorded match. This module computes how far the two have moved apart.
  */
 
 import { PROJECTILES } from "../draw/colours.js";
@@ -20,7 +20,7 @@ export const CHANGES = [
 
 /** @typedef {import("../match/motion.js").Shown} Shown */
 
-/** Units from which on a body counts as displaced. Less cannot be seen. */
+/** Units from which a body counts as displaced. A smaller distance cannot be seen. */
 const ELSEWHERE = 0.5;
 
 /**
@@ -32,12 +32,12 @@ const flies = (/** @type {Shown} */ { isPlayer, model }) => !isPlayer && model !
 const between = (/** @type {Shown} */ one, /** @type {Shown} */ other) => Math.hypot(...one.position.map((value, axis) => value - other.position[axis]));
 
 /**
- * How two states differ.
+ * The differences between two states.
  *
  * @param {Shown[]} record
  * @param {Shown[]} other
  * @returns {{pairs: {one: Shown, other: Shown, away: number}[], gone: Shown[], added: Shown[],
- *   flying: Shown[]}} bodies that are displaced, those only in the recording, those only in the
+ *   flying: Shown[]}} bodies that are displaced, bodies only in the recording, bodies only in the
  *   branch, and missiles of the branch where the recording has none
  */
 export function apart(record, other) {
@@ -95,7 +95,7 @@ export class Branch {
     return `Branched at tick ${tick}: ${said?.(this.name, time) ?? "nothing is changed"}`;
   }
 
-  /** How far the two have moved apart, line by line. */
+  /** How far the branch and the recording have moved apart, line by line. */
   lines() {
     const tick = Math.floor(this.replay.at);
     if (tick < this.from) return [this.title, `The branch begins at tick ${this.from}.`];

@@ -96,7 +96,7 @@ export class Engine {
   }
 
   /**
-   * The state after a tick: the simulation goes there from the nearest keyframe.
+   * The state after a tick, to which the simulation goes from the nearest known state.
    *
    * @param {number} wanted tick
    * @param {boolean} [hot] whether the work of the cascade is wanted
@@ -161,7 +161,7 @@ export class Engine {
 
   /**
    * Searches back for the tick in which the entity in a slot last moved, by one keyframe at a call.
-   * It returns undefined while the search goes on, and null if there is no such entity.
+   * Returns undefined while the search goes on, and null if there is no such entity.
    *
    * @param {number} slot
    * @param {number} tick
@@ -180,22 +180,22 @@ export class Engine {
  * @typedef {object} Frame the state after a tick
  * @property {number} tick
  * @property {Float32Array} numbers which describe the entities, as `frames.js` says
- * @property {?Float32Array} [other] those of the branch, where there is one
+ * @property {?Float32Array} [other] the numbers of the branch, if there is one
  * @property {{tick: number}[]} events
  * @property {{points: number[][]}} contacts
  * @property {?object} cascade
  *
  * @typedef {object} Asked a branch
  * @property {number} slot of the body that is changed
- * @property {number} change its number: 0 nothing, 1 removed, 2 stands still, 3 holds fire, 4 jumps
- * @property {number} ticks how long the change lasts, if it is one of keys
- * @property {number} tick after which it begins
+ * @property {number} change 0 nothing, 1 removed, 2 stands still, 3 holds fire, 4 jumps
+ * @property {number} ticks how long the change lasts, if it is a change of keys
+ * @property {number} tick after which the branch begins
  *
  * @typedef {object} LastMoved
  * @property {?number} moved the tick in which the entity last moved; null if it has not moved
  * @property {number} since the tick since which it has not moved
  *
- * @typedef {object} Touched something that a body touches; both names are null if it has gone
+ * @typedef {object} Touched something that a body touches; `other` and `solid` are null if it has gone
  * @property {?number} other slot of the body
  * @property {?number} solid number of the solid of the world
  * @property {number[]} normal

@@ -49,8 +49,8 @@ export function players(numbers) {
  * @param {Float32Array} a
  * @param {Float32Array} b
  * @param {number} i index of the entity in `a`
- * @param {number} j and in `b`
- * @param {number} offset of the numbers from there
+ * @param {number} j index of the entity in `b`
+ * @param {number} offset of the numbers from these indices
  * @param {number} count of the numbers
  * @param {number} part of the way from `a` to `b`, 0 to 1
  */
@@ -59,7 +59,7 @@ function between(a, b, i, j, offset, count, part) {
 }
 
 /**
- * The rotation of an entity, as `between`.
+ * The rotation of an entity between two states. The parameters mean the same as in `between`.
  *
  * @param {Float32Array} a
  * @param {Float32Array} b
@@ -77,7 +77,8 @@ function rotation(a, b, i, j, part) {
 }
 
 /**
- * The state after, and the index there of an entity, if it is the same and moved there.
+ * The later state and the index of an entity in it. Null if the entity is not in it, or was
+ * teleported.
  *
  * @param {Float32Array} a
  * @param {number} i index of the entity in `a`

@@ -1,12 +1,12 @@
-/** The marks on the timeline of a replay: the deaths, and how one gets to them. */
+/** The marks on the timeline of a replay: the deaths, and the steps from one to another. */
 
-/** Seconds before a death at which the replay goes on, so that one sees how it came to it. */
+/** Seconds before a death from which the replay shows it, so that the visitor sees its cause. */
 const LEAD = 1;
 
-/** Seconds after a mark in which a step back, while the replay plays, goes to the mark before it. */
+/** Seconds after a mark within which a step back in a playing replay goes to the mark before it. */
 const AGAIN = 0.5;
 
-/** Pixels between a click and the mark that it still hits. */
+/** Maximum number of pixels between a click and the mark that it hits. */
 const NEAR = 7;
 
 /**
@@ -25,7 +25,7 @@ export function before({ first, tickRate }, [tick]) {
 }
 
 /**
- * The place of the next mark, or of the one before.
+ * The place of the next or the previous mark.
  *
  * @param {Recording} recording
  * @param {Death[]} deaths

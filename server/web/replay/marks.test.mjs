@@ -13,7 +13,7 @@ test("a mark leads to a second before its death, but not before the recording", 
   assert.equal(before({ ...RECORDING, first: 170 }, DEATHS[1]), 170);
 });
 
-test("one goes from mark to mark in both directions, and stays behind the last", () => {
+test("steps go from mark to mark in both directions, and end at the last mark", () => {
   const go = (at, step, isPlaying = false) => neighbour(RECORDING, DEATHS, at, step, isPlaying);
   assert.deepEqual([go(0, 1), go(140, 1), go(150, 1), go(600, 1)], [140, 150, null, null]);
   assert.deepEqual([go(600, -1), go(150, -1), go(140, -1), go(0, -1)], [150, 140, 0, null]);

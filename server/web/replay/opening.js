@@ -1,6 +1,7 @@
 /**
- * Opens a recording beside what is shown. A worker reads it and sets up its match; only then is the
- * match, or another replay, closed. So a file that cannot be played costs nothing.
+ * Opens a recording while the page still shows a match or another replay. A worker reads the
+ * recording and sets up its match. Only then is the earlier one closed, so a file that cannot be
+ * played ends nothing.
  */
 
 import { withMatch } from "../link/match.js";
@@ -8,7 +9,7 @@ import { withMatch } from "../link/match.js";
 /** Limit in bytes of a recording that is opened. The simulation needs memory of its own. */
 export const LARGEST = 64 << 20;
 
-/** The first bytes of every recording, and the bytes of these and of the version. */
+/** The first bytes of every recording, and the number of bytes up to the end of the version. */
 const MAGIC = "OBSR";
 const START = MAGIC.length + 2;
 
@@ -43,7 +44,7 @@ export async function fault(file) {
   return start.length < START ? "It is cut short: it ends before anything is recorded. Copy the file again." : null;
 }
 
-/** The simulation's own words, of which "the recording" is the subject. */
+/** A message of the simulation about "the recording", with "It" as its subject. */
 const said = (/** @type {string} */ message) => message.replace(/^the recording /, "It ");
 
 /**

@@ -1,4 +1,4 @@
-// Tests of what is told of recordings before they are opened: `node --test`.
+// Tests of what the page tells about recordings before it opens them: `node --test`.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { fault, LARGEST } from "./opening.js";
 
 const RECORDING = readFileSync(new URL("../../../tests/recordings/arena.obsr", import.meta.url));
 
-test("a file is looked at before it is opened, and what is wrong with it is said", async () => {
+test("a file is checked before it is opened, and its fault is told", async () => {
   assert.equal(await fault(new Blob([RECORDING])), null);
   for (const [content, why] of [
     ["", /not a recording: it does not begin with OBSR/],

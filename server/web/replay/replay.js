@@ -8,14 +8,14 @@ import { Branch, BranchView } from "./branch.js";
 import { players, shownBetween } from "./frames.js";
 import { Why } from "./why.js";
 
-/** Ticks that are requested ahead of the one that is shown, at normal speed. */
+/** Ticks that are requested ahead of the shown tick, at normal speed. */
 const AHEAD = 12;
 
-/** Ticks kept behind the one that is shown, for a step back. */
+/** Ticks that are kept behind the shown tick, for a step back. */
 const BEHIND = 8;
 
 /**
- * A player now.
+ * A player at the moment that is shown.
  *
  * @typedef {object} Player
  * @property {number} slot
@@ -30,7 +30,7 @@ const BEHIND = 8;
  * @typedef {import("../store/store.js").MatchEvent & {ago: number}} News an event, and how many seconds
  *   ago it was
  *
- * @typedef {object} Said a message of the worker, which has one of these
+ * @typedef {object} Said a message of the worker, which has one of these properties
  * @property {import("./engine.js").Frame} [frame]
  * @property {import("./engine.js").Progress} [progress]
  * @property {import("./why.js").Answer} [why]
@@ -58,7 +58,7 @@ export class Replay {
     this.at = atEnd ? recording.ticks : recording.first;
     /** The tick up to which events were reported. */
     this.told = this.at;
-    /** Whether the replay has jumped since then. */
+    /** Whether the replay has jumped since events were last reported. */
     this.elsewhere = true;
     this.playing = !atEnd;
     /** Speed of the replay as a multiple of the match's. */
@@ -236,7 +236,7 @@ export class Replay {
    * The name of a body. A player without a name is called by the slot, as in the table.
    *
    * @param {number} slot
-   * @param {boolean} [isPlayer] whether it is a player, where the players of now do not tell
+   * @param {boolean} [isPlayer] whether the body is a player, if it is not among the players now
    */
   nameOf(slot, isPlayer) {
     const player = this.players().find((one) => one.slot === slot);
@@ -252,9 +252,9 @@ export class Replay {
   /**
    * The events since the last call, up to the tick that is shown.
    *
-   * @returns {{elsewhere: boolean, events: object[], news: News[]}} `elsewhere` after a jump:
-   *   then `events` are those since the jump, and `news` those of the last seconds before the new
-   *   place
+   * @returns {{elsewhere: boolean, events: object[], news: News[]}} `elsewhere` is true after a
+   *   jump. Then `events` has the events since the jump, and `news` the news of the last seconds
+   *   before the new place.
    */
   happened() {
     const { elsewhere, told: from } = this;
@@ -263,7 +263,7 @@ export class Replay {
   }
 
   /**
-   * The events of the ticks after `from`, up to the one that is shown.
+   * The events of the ticks after `from`, up to the tick that is shown.
    *
    * @param {number} from
    */
@@ -310,7 +310,7 @@ export class Replay {
   }
 
   /**
-   * The phase that the round is in now, when it ends and the next map; null if it is not known.
+   * The phase of the round now, its end and the next map; null if the phase is not known.
    *
    * @returns {?import("./engine.js").Round}
    */

@@ -1,8 +1,8 @@
 /**
- * The answer to "Why?". A click on a body of a replay asks the simulation about this body: what it
- * touches and by which plane, which stage of the cascade decides that, the impulses, the obstacle
- * at which the guard stopped it, why it is awake or asleep, and when it last moved. While the
- * replay is paused, the answer follows from tick to tick.
+ * The answer to "Why?". A click on a body of a replay asks the simulation about this body. The
+ * answer has what the body touches (with the plane, the impulse and the stage of the cascade that
+ * decides the pair), the obstacle at which the guard stopped it, why it is awake or asleep, and
+ * when it last moved. While the replay is paused, each tick that is shown gets a new answer.
  */
 
 import { CHANGES } from "./branch.js";
@@ -55,7 +55,7 @@ function lastMoved(tick, moves, found, rate) {
   return `last moved at tick ${moved}, ${((tick - moved) / rate).toFixed(1)} s before`;
 }
 
-/** The length of a normal's last number from which a body rests on what it touches. */
+/** The downward part of a normal from which a body rests on what it touches. */
 const STEEP = 0.7;
 
 /**
@@ -209,7 +209,7 @@ export class Why {
     );
   }
 
-  /** The replay has ended. */
+  /** Closes the panel, because the replay has ended. */
   close() {
     this.panel.hidden = true;
   }

@@ -27,7 +27,7 @@ test("frames that are asked for before the map has come are shown once it has", 
   let said;
   const heard = (wanted) =>
     new Promise((resolve, reject) => {
-      const given = setTimeout(() => reject(new Error("the worker says nothing")), 20_000);
+      const given = setTimeout(() => reject(new Error("the worker did not answer in 20 s")), 20_000);
       said = (message) => {
         assert.equal(message.failed, undefined);
         if (!(wanted in message)) return;

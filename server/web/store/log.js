@@ -4,7 +4,7 @@
 const KEPT = 60;
 
 /**
- * One thing that happened. `page` is a line of the page itself, about what its visitor did.
+ * One thing that happened. `page` marks a line of the page itself, about an act of its visitor.
  *
  * @typedef {object} Entry
  * @property {"died" | "left" | "said" | "announced" | "game" | "page"} what
@@ -37,7 +37,7 @@ export class Log {
   }
 
   /**
-   * Adds an event of the match, if it is one that is told.
+   * Adds an event of the match, if the log has events of its kind.
    *
    * @param {import("./store.js").MatchEvent} event
    * @param {?import("./roster.js").Player} player of the event
@@ -79,7 +79,7 @@ export class Log {
 const WAYS = { water: "drowned", slime: "melted in slime", lava: "burnt in lava" };
 
 /**
- * How a player died whom nobody killed, if a liquid did it.
+ * How a liquid killed a player; null if no liquid did.
  *
  * @param {?string} [means]
  * @returns {?string}

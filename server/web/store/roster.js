@@ -1,6 +1,6 @@
 /** The players with their names, health and scores. */
 
-/** Health of a player until an event says it. */
+/** Health of a player until an event tells it. */
 const FULL_HEALTH = 100;
 
 /**

@@ -1,4 +1,4 @@
-/** The round: its phase, when that ends, the map that comes next, and the result. */
+/** The round: its phase, the end of the phase, the next map, and the result. */
 
 /** The phases of a match. */
 const PHASES = /** @type {const} */ (["warm-up", "playing", "intermission"]);
@@ -11,7 +11,7 @@ export class Round {
 
   /** Forgets the round, for another match. */
   reset() {
-    /** @type {?(typeof PHASES[number])} null if the match has not said it */
+    /** @type {?(typeof PHASES[number])} null if the match has not told it */
     this.phase = null;
     /**
      * The tick in which the phase ends by time; 0 if it does not.

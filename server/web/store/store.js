@@ -1,7 +1,7 @@
 /**
- * The store: all that is true and that words may be about. It has the line to the server, the match,
- * the page's own player and what the page shows. Links, replays and the player write it. `tell/`
- * decides from it what is told, and where.
+ * The store: the facts that the page's texts are about. It has the line to the server, the match,
+ * the page's own player and what the page shows. Links, replays and the player write to the store.
+ * `tell/` reads it, and decides what is told, and where.
  */
 
 import { NO_VALUES } from "../match/values.js";
@@ -74,10 +74,10 @@ import { Round } from "./round.js";
  * @typedef {{slot: number, generation?: number}} Id
  */
 
-/** Seconds until a dead player is back by the usual rules, until a return has been seen. */
+/** Seconds until a dead player is back by the usual rules; used until the page sees a return. */
 const USUAL_WAIT = 2;
 
-/** What is true. */
+/** The facts that the page's texts are about. */
 export class Store {
   constructor() {
     /** @type {Line} */
@@ -104,7 +104,7 @@ export class Store {
      */
     this.followed = null;
     /**
-     * What the server says about itself at `/info`; null until it has.
+     * The server's `/info`; null until the server has answered.
      *
      * @type {?Record<string, any>}
      */
@@ -188,7 +188,7 @@ export class Store {
   }
 
   /**
-   * Learns from a return how long the dead wait in this match.
+   * Learns from the return of a player how long dead players wait in this match.
    *
    * @param {MatchEvent} event
    */

@@ -37,7 +37,7 @@ function death(store) {
 }
 
 /**
- * The card in the middle. Trouble with the line comes before it.
+ * The card in the middle. Trouble with the line replaces the card.
  *
  * @param {import("../store/store.js").Store} store
  * @returns {?Card}
@@ -48,7 +48,7 @@ export function centre(store) {
 }
 
 /**
- * The hint for a player that is needed most.
+ * The hint that a player needs most.
  *
  * @param {import("../store/store.js").Store} store
  * @returns {string}

@@ -8,7 +8,7 @@ const SHOWN = { kills: 7, chat: 14, toasts: 4 };
 /** Lines that each feed shows at a time. */
 const LINES = { kills: 5, chat: 6, toasts: 3 };
 
-/** Seconds for which anything is shown. */
+/** Seconds after which no line is shown any more. */
 export const LONGEST = SHOWN.chat;
 
 /**
@@ -72,8 +72,8 @@ const said = latest("chat", ["said", "announced", "page"]);
 const RESULT = "The round is over";
 
 /**
- * What players, the server and the page itself say. The middle of the page has the result of a round,
- * and the reason why the page joins again, so the server's lines about these are left out.
+ * Lines of players, the server and the page itself. The middle of the page has the result of a
+ * round and the reason why the page joins again, so the server's lines about these are left out.
  *
  * @param {import("../store/store.js").Store} store
  * @param {number} now seconds

@@ -1,4 +1,4 @@
-/** The name of a player who has chosen another while playing. */
+/** The note for a player who has chosen another name while playing. */
 
 /**
  * @param {import("../store/store.js").Store} store

@@ -33,7 +33,7 @@ export function clock(store) {
   const seconds = left(store);
   if (round.phase === null) return null;
   if (round.phase === "intermission") return "Round over";
-  // Without players no phase ends: it begins again with the next player.
+  // Without players no phase ends. The phase begins again when a player joins.
   if (roster.players.size === 0) return "Waiting for players";
   const time = seconds === null ? null : minutes(seconds);
   return round.phase === "warm-up" ? `Warm-up ${time ?? ""}`.trim() : time;
@@ -50,7 +50,7 @@ function ordinal(place) {
 }
 
 /**
- * The place of a player, which they share with all who have the same score.
+ * The place of a player. Players with the same score share a place.
  *
  * @param {import("../store/roster.js").Player} player
  * @param {import("../store/roster.js").Player[]} ranking
@@ -82,7 +82,7 @@ function won(ranking) {
 export function result(store) {
   const { round, roster, own } = store;
   if (round.phase !== "intermission") return null;
-  // A page that joins between two rounds has heard of the phase before it has heard of anybody.
+  // A page that joins between two rounds learns the phase before it learns the players.
   const ranking = round.result?.length ? round.result : roster.ranking();
   const rows = ranking.slice(0, BEST).map((player) => ({ place: placeOf(player, ranking), name: player.name, score: player.score, slot: player.slot }));
   const lines = [];

@@ -1,7 +1,7 @@
 /**
- * Decides from the store what is told, and where. All texts about the match, the line and the
- * page's own player are written here and in the modules beside this one, each for one place of the
- * page. They are pure functions; `hud/` draws what they return.
+ * Decides from the store what is told, and where. The modules in this folder write all texts about
+ * the match, the line and the page's own player, each for one place of the page. Their functions
+ * are pure; `hud/` draws what they return.
  */
 
 import { centre, hint, warning } from "./centre.js";
@@ -25,7 +25,7 @@ import { welcome } from "./welcome.js";
  * @property {import("./feeds.js").Said[]} chat
  * @property {import("./feeds.js").Said[]} toasts
  * @property {?import("./welcome.js").Welcome} welcome the card on which the page opens
- * @property {string} renaming beside the name of a player who has chosen another
+ * @property {string} renaming the note for a player who has chosen another name
  * @property {ReturnType<typeof values>} values of the game
  */
 

@@ -71,7 +71,7 @@ test("kills, chat and events of the game are three feeds, and lines disappear in
   store.happen({ event: "died", tick: 60, player: BOB, by: ANN }, 0);
   for (let i = 0; i < 9; i++) store.happen({ event: "said", tick: 60, player: ANN, line: `line ${i}` }, 1);
   const schema = { ...NO_SCHEMA, events: [{ name: "flag_taken", fields: [{ name: "by", type: 8 }, { name: "points", type: 1 }], toast: "{by} took it for {points}", sound: "" }, { name: "gate_shut", fields: [], toast: "", sound: "" }, { name: "beep", fields: [], toast: "", sound: "hit" }] };
-  // Ann and 7 points; then an event that only its name tells, and one to be heard.
+  // Ann and 7 points; then an event with nothing but a name, and an event with a sound.
   for (const [kind, data] of [[0, [ANN.slot, 1, 7]], [1, []], [2, []]]) {
     const event = { event: "game", tick: 60, kind, data };
     assert.ok(described(event, schema));
@@ -87,7 +87,7 @@ test("kills, chat and events of the game are three feeds, and lines disappear in
   assert.deepEqual(tell(store, 16_000).chat, []);
 });
 
-test("the clock shows the warm-up, the time that is left, and who is waited for", () => {
+test("the clock shows the warm-up, the time that is left, or that it waits for players", () => {
   const store = storeOf();
   assert.equal(tell(store, 0).clock, null, "a match without rounds has no clock");
   store.happen({ event: "round", tick: 60, phase: "warm-up", ends: 0 }, 0);
@@ -153,7 +153,7 @@ test("a death tells who, by what, and how long until the return", () => {
   store.tick = 400;
   store.happen({ event: "died", tick: 400, player: ANN, by: ANN }, 0);
   assert.deepEqual(tell(store, 0).centre, { kind: "death", title: "You died", lines: ["You are back in 5 s"] });
-  // The result of the round comes before it.
+  // The result of the round replaces the card of the death.
   store.happen({ event: "round", tick: 401, phase: "intermission", ends: 0 }, 0);
   assert.equal(tell(store, 0).centre.kind, "result");
 });
@@ -242,7 +242,7 @@ test("the page opens on a card with a name and Play, unless the visitor wants to
   const shows = (change) => tell(Object.assign(new Store(), change), 0).welcome !== null;
   assert.equal(shows({ wantsToWatch: true }), false);
   assert.equal(shows({ mode: "replay" }), false);
-  // Trouble is told in the same place.
+  // Trouble is shown in the same place.
   assert.equal(shows({ line: { state: "lost", message: "The server does not answer.", retryAt: 0 } }), false);
 });
 

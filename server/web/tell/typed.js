@@ -1,9 +1,9 @@
 /**
- * What becomes of a line that a player types: a command of the page, a vote of the server, chat, or
- * nothing. A line that begins with `/` is never said to all by mistake.
+ * Decides whether a line that a player types is a command of the page, a vote of the server, chat,
+ * or nothing. A line that begins with `/` is never said to all by mistake.
  */
 
-/** The commands of the page, each with what it does. */
+/** The commands of the page. */
 const COMMANDS = [
   { verb: "help", usage: "/help", does: "lists these commands" },
   { verb: "name", usage: "/name NAME", does: "chooses the name under which you join next" },
@@ -11,7 +11,7 @@ const COMMANDS = [
   { verb: "leave", usage: "/leave", does: "leaves the match" },
 ];
 
-/** The commands of votes, each with the vote that a server must allow; `null` for any. */
+/** The commands of votes, each with the vote that the server must allow; `null` means any vote. */
 const VOTES = [
   { verb: "votemap", usage: "/votemap MAP", does: "calls a vote for another map", needs: "map" },
   { verb: "votekick", usage: "/votekick PLAYER", does: "calls a vote to remove a player", needs: "kick" },
@@ -20,8 +20,8 @@ const VOTES = [
 ];
 
 /**
- * What a player may say at once, and what more in a second (PROTOCOL.md, "Say"). A server drops the
- * rest without a word.
+ * How many lines and bytes a player may say at once, and how many more in each second (PROTOCOL.md,
+ * "Say"). A server drops the rest without an answer.
  */
 const LINES = { atOnce: 5, each: 1 };
 const BYTES = { atOnce: 1000, each: 100 };
@@ -69,7 +69,7 @@ export function decide(line, votes) {
 export class Pace {
   constructor() {
     [this.lines, this.bytes] = [LINES.atOnce, BYTES.atOnce];
-    /** When they were counted, in milliseconds. */
+    /** The time of the last count, in milliseconds. */
     this.at = 0;
   }
 

@@ -1,6 +1,6 @@
-/** The values of a game as texts: those of the match at the top, those of a player at the bottom. */
+/** The values of a game as texts: the match's at the top, a player's at the bottom. */
 
-/** The end of a name that tells of a time in seconds. */
+/** Matches the name of a value that is a time in seconds. */
 const SECONDS = /^(.*?)_?seconds$/;
 
 /**

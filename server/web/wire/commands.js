@@ -45,7 +45,7 @@ export function idleCommand(tick, acknowledgement) {
     writer.unsigned(acknowledgement.latest % 65536, 16);
     writer.unsigned(acknowledgement.before, 32);
   }
-  // Each of these bits says that one of the five fields is zero.
+  // Each of these five bits says that a field is zero.
   writer.unsigned(0, 5);
   return Uint8Array.from(writer.bytes);
 }

@@ -14,7 +14,7 @@ import { nearestTick } from "./snapshot.js";
 /** The kind of the datagram. */
 const KIND = 2;
 
-/** Maximum number of effects of a tick, and of ticks from the first to the last. */
+/** Maximum number of effects of a tick, and of ticks from a datagram's first to its last. */
 const MOST_OF_TICK = 64;
 const SPAN = 32;
 
@@ -24,7 +24,7 @@ const [SLOT, AMOUNT] = [12, 12];
 /** Lattice points per unit. */
 const STEPS = 32;
 
-/** Whether a datagram claims to have effects. */
+/** Whether a datagram is of the kind that has effects. */
 export function hasEffects(/** @type {Uint8Array} */ datagram) {
   return (datagram[0] & 3) === KIND;
 }
@@ -110,12 +110,12 @@ export function decodeEffects(bytes, terms, near) {
   return effects;
 }
 
-/** Effects, of which each datagram repeats some: each is taken once. */
+/** Takes each effect once. Datagrams repeat effects of earlier datagrams. */
 export class EffectReader {
   /** @param {{tick: number, origin: number[], bits: number[]}} terms the server's hello */
   constructor(terms) {
     this.terms = terms;
-    /** The ticks whose effects have come, newest first. Effects until the hello are of another world. */
+    /** The ticks whose effects were taken, newest first. The hello's tick ends an earlier world. */
     this.taken = [terms.tick];
   }
 

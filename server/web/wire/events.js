@@ -15,7 +15,7 @@ function float(reader, width) {
   return width === 4 ? view.getFloat32(0, true) : view.getFloat64(0, true);
 }
 
-/** How each type of a field is read, by its number. Whole numbers of 64 bits lose digits. */
+/** The readers of the types of fields, by number. Integers above 2^53 lose digits. */
 const READ = [
   (/** @type {Reader} */ r) => r.byte() !== 0,
   (/** @type {Reader} */ r) => r.byte(),
@@ -32,7 +32,7 @@ const READ = [
 export const TYPES = READ.length;
 
 /**
- * The values of an event's fields by their names; null if the content does not have these fields.
+ * The values of an event's fields by name; null if the content does not have these fields.
  *
  * @param {EventKind} kind
  * @param {Reader} reader of the content

@@ -34,7 +34,7 @@ export class History {
      * @type {Record<"match" | "own", {tick: number, offsets: number[]}[]>}
      */
     this.offsets = { match: [], own: [] };
-    /** Digests that were checked, and the ticks of those that differed. */
+    /** Number of digests that were checked, and the ticks of the digests that differed. */
     this.digests = 0;
     /** @type {number[]} */
     this.mismatches = [];
@@ -45,7 +45,7 @@ export class History {
    *
    * @param {Uint8Array} bytes
    * @returns {?import("./snapshot.js").Snapshot} the snapshot, or null if it is too old to be used
-   * @throws {Malformed} if it breaks the protocol
+   * @throws {Malformed} if the datagram breaks the protocol
    */
   receive(bytes) {
     // A snapshot of the former world is dropped: the hello of the new world has overtaken it.

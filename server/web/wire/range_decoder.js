@@ -1,6 +1,6 @@
 /** PROTOCOL.md, "Range coding": the decoder. */
 
-/** The range below which it is widened by a byte. */
+/** The least range. A smaller range is widened by a byte. */
 const LEAST_RANGE = 2 ** 24;
 
 /** Maximum number of bits of equal probability that are read at a time. */
@@ -40,7 +40,7 @@ export class RangeDecoder {
   }
 
   /**
-   * Reads a bit that is coded with the probability of this index. The probability then adapts.
+   * Reads a bit that is coded with the probability at this index. The probability then adapts.
    *
    * @param {number} probability
    */

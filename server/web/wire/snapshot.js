@@ -53,7 +53,7 @@ const FIRST_CHANCE = { velocity: 88, position: 269 };
 const AXES = [0, 1, 2];
 
 /**
- * The tick that 16 low bits stand for, nearest to `near`.
+ * The tick nearest to `near` that has these 16 low bits.
  *
  * @param {number} low
  * @param {number} near
@@ -64,7 +64,7 @@ export function nearestTick(low, near) {
 }
 
 /**
- * The class of a difference by its size: one of three.
+ * The class of a difference by its size: 0 to 2.
  *
  * @param {number} value
  */
@@ -73,7 +73,7 @@ function size(value) {
 }
 
 /**
- * The class of a turn by its size: one of six.
+ * The class of a turn by its size: 1 to 6.
  *
  * @param {number} greatest
  */
@@ -97,7 +97,7 @@ function turnSize(greatest) {
  *   ("match") or the client's own player ("own") that were received for that tick
  * @returns {Snapshot}
  * @throws {Malformed} if the datagram is not a snapshot
- * @throws {UnknownBaseline} if it came too late to be decoded
+ * @throws {UnknownBaseline} if the datagram came too late to be decoded
  */
 export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => undefined) {
   if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 127) throw new Malformed("a datagram that is not a snapshot");
@@ -127,7 +127,7 @@ export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => und
   return { tick, lead, since, motion, match, own, records, digest };
 }
 
-/** A snapshot references a missing baseline. */
+/** The error of a snapshot that references a missing baseline. */
 export class UnknownBaseline extends Error {}
 
 /**

@@ -215,7 +215,7 @@ test("values of a game", () => {
   assert.equal(said("server-hello").game, null);
   const { data } = said("game-event");
   assert.deepEqual(contentOf(SCHEMA.events[0], new Reader(data)), { team: "Red", points: 12 });
-  assert.equal(contentOf(SCHEMA.events[1], new Reader(data)), null, "bytes are left over");
+  assert.equal(contentOf(SCHEMA.events[1], new Reader(data)), null, "content with bytes left over is refused");
   const ofGame = said("server-hello-game");
   assert.deepEqual([...ofGame.game], new Array(32).fill(0xef));
   assert.deepEqual([ofGame.player.slot, ofGame.schema.models, ofGame.rejoinSeconds], [4096, [], 30]);
@@ -238,7 +238,7 @@ test("values of a game", () => {
   assert.deepEqual(history.offsets.own, [{ tick: 70008, offsets: [50] }]);
 });
 
-/** Symptom: pages could not enter a match whose map draws a model. Cause: the star in its name. */
+/** Symptom: no page could enter a match whose map draws a model. Cause: the star in its name. */
 test("models of the map have a star before their names, and nothing else has", () => {
   const bytes = (text) => [text.length, ...new TextEncoder().encode(text)];
   const model = (text) => readSchema(new Reader(Uint8Array.from([0, 0, 0, 1, ...bytes(text), 0, 0, 0]))).models;
@@ -302,7 +302,7 @@ test("falls and leaps", () => {
   assert.equal(snapshot.records[1].entity.asleep, true);
 });
 
-test("every datagram cut short is malformed or another", () => {
+test("a datagram cut short never decodes to the whole snapshot", () => {
   const whole = vector("whole-snapshot");
   const records = JSON.stringify(decodeSnapshot(whole, TERMS, 70000, () => undefined));
   for (let length = 0; length < whole.length; length++) {

@@ -1,5 +1,5 @@
 //! Scenes in `rapier3d`. The pieces of bodies and the brushes are convex hulls. Two materials
-//! combine by the rules of our simulation. All else is set up as in rapier's documentation.
+//! combine by the rules of our simulation. Everything else is set up as in rapier's documentation.
 
 use glam::{DQuat, DVec3};
 use rapier3d::prelude::*;
@@ -36,7 +36,7 @@ fn dressed(shape: SharedShape, friction: f64, restitution: f64) -> ColliderBuild
         .density(DENSITY)
 }
 
-/// The corners of a brush: the points where three of its planes meet, and which no other plane cuts
+/// The corners of a brush: the points where three of its planes meet and that no other plane cuts
 /// off.
 fn corners(brush: &[[DVec3; 3]]) -> Vec<DVec3> {
     let planes: Vec<(DVec3, f64)> = brush

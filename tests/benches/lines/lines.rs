@@ -26,15 +26,15 @@ pub(crate) struct Bars {
     pub(crate) jumps: Option<f64>,
 }
 
-/// Start of the blackout, by which all bots have joined.
+/// Start and length of the blackout. All bots have joined before it starts.
 const BLACKOUT_AT: Duration = Duration::from_secs(10);
 const BLACKOUT: Duration = Duration::from_secs(3);
 
 /// Time after the end of a blackout in which the next snapshot must arrive, in milliseconds.
 const RECOVERY_MS: f64 = 250.0;
 
-/// The lines of the table. A delay in a name is the delay of a round trip, half of which each
-/// direction takes. A loss in a name applies to each direction.
+/// The lines of the table. A delay in a name is that of a round trip: each direction takes half of
+/// it. A loss in a name applies to each direction.
 pub(crate) fn lines() -> Vec<BadLine> {
     let conditions = Conditions::default;
     let round_trip = |milliseconds| Duration::from_millis(milliseconds) / 2;

@@ -9,7 +9,7 @@
 //! The figures come from the bots' report, without the first second after joining; a figure's bar,
 //! if it has one, stands beside it. Corrections of more than four units are counted twice: as they
 //! are, and as a player sees them. A player's view spreads a correction over a tenth of a second.
-//! The second count has the corrections that still move the view by more than four units in a
+//! So the second count has only the corrections that move the view by more than four units in a
 //! frame. A figure that misses its bar is marked, and makes the exit code 1.
 
 mod lines;

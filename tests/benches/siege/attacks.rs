@@ -302,7 +302,7 @@ async fn pipeline(http: SocketAddr, source: Ipv4Addr) -> Option<()> {
 }
 
 async fn dawdle(http: SocketAddr, source: Ipv4Addr) -> Option<()> {
-    // Two connections for each of 250 attackers.
+    // 250 attackers have two connections each.
     let mut streams = [
         connect_from(source.into(), http).await.ok()?,
         connect_from(source.into(), http).await.ok()?,
@@ -350,7 +350,7 @@ async fn flood(player: Intruder) {
 
 async fn unfinished(attacker: &Attacker) -> Option<()> {
     let mut player = attacker.join().await?.ok()?;
-    // The length of a frame of a thousand bytes, then the bytes, one a second.
+    // This sends the length of a frame of a thousand bytes, and then its bytes, one a second.
     for byte in [0xe8, 0x03].into_iter().chain([0; 1000]) {
         player.send.write_all(&[byte]).await.ok()?;
         sleep(Duration::from_secs(1)).await;

@@ -10,8 +10,8 @@ use tests::raw_quic::frame::{
 
 use crate::attacker::{GAME, hello};
 
-/// The most packets of one flood. The server's goodbye may be lost, and the flooder would never
-/// learn that its connection is over.
+/// Maximum number of packets of one flood. If the packet with which the server closes the
+/// connection is lost, the flooder does not learn that its connection is over.
 const MOST: u64 = 100_000;
 
 /// Packets that are sent between two looks at what the server sends.

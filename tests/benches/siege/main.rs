@@ -45,7 +45,7 @@ const HEAD_START: Duration = Duration::from_secs(2);
 const PROBE: Duration = Duration::from_millis(100);
 const PROBE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// The bars of every row: log and memory in bytes.
+/// Limits of the figures in every row. `MOST_LOG` and `MOST_MEMORY` are in bytes.
 const LEAST_SNAPSHOTS: f64 = 58.0;
 const MOST_GAP_MS: f64 = 50.0;
 const MOST_LOG: f64 = 1024.0 * 1024.0;
@@ -69,7 +69,7 @@ struct Options {
     #[arg(long, value_name = "S", default_value_t = 10)]
     seconds: u64,
 
-    /// The server to besiege, if it is not the one of this build
+    /// The server to besiege, instead of the server of this build
     #[arg(long, value_name = "PATH")]
     server: Option<String>,
 
@@ -250,7 +250,7 @@ impl Row {
     }
 }
 
-/// How many of the visitors get the page. One comes every 100 ms.
+/// Returns how many of the visitors get the page. A visitor comes every 100 ms.
 fn visits(page: SocketAddr, http: SocketAddr) -> usize {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

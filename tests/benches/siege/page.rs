@@ -50,7 +50,7 @@ fn request(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")
 }
 
-/// Asks for the map by one connection until that ends.
+/// Asks for the map four times by one connection, and reads until the connection ends.
 pub(crate) async fn page_downloads(page: &PublicPage, source: Ipv4Addr) -> Option<()> {
     let mut stream = page.open(source).await.ok()?;
     let ask = request(&page.map).repeat(4);
@@ -92,7 +92,7 @@ pub(crate) async fn unfinished_heads(page: &PublicPage, source: Ipv4Addr) -> Opt
     Some(())
 }
 
-/// Opens the page as a browser far away does, and returns whether it came within [`VISIT`].
+/// Opens the page as a browser far away does. Returns whether the page came within [`VISIT`].
 pub(crate) async fn visit(page: &PublicPage, source: Ipv4Addr) -> bool {
     let opened = async {
         // Opening the connection takes a round trip.

@@ -1,8 +1,8 @@
 //! A comparison of two filters that test whether the box of a body is clear of the static world.
-//! One is the tree of boxes over the brushes, which the simulation uses. The other is the BSP of
-//! shifted planes, like Blow's first filter, which dropped the smaller solid down the world's BSP.
-//! Both are conservative. The table has the share of boxes that each filter finds clear, and its
-//! cost.
+//! The first is the tree of boxes over the brushes, which the simulation uses. The second is the
+//! BSP of shifted planes, like Blow's first filter, which dropped the smaller solid down the
+//! world's BSP. Both are conservative. The table has the share of boxes that each filter finds
+//! clear, and its cost.
 //!
 //! `cargo bench -p benches --bench world -- filter`
 

@@ -17,8 +17,8 @@ type Cast<'a> = dyn Fn(&Segment) -> Option<f32> + 'a;
 /// it is free.
 pub(crate) struct Contestant<'a> {
     pub(crate) name: String,
-    /// Whether this implementation moves another body than the others do, so that its answers
-    /// differ.
+    /// Whether this implementation moves another body than the other ones. Then its answers differ
+    /// from theirs.
     pub(crate) other_body: bool,
     cast: Box<Cast<'a>>,
 }

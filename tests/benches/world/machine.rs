@@ -10,7 +10,7 @@ pub(crate) fn print() {
     println!("load      {}", first_words("/proc/loadavg", 3));
 }
 
-/// The name, family and model of the processor, because hosts may hide a part of the name.
+/// The name, family and model of the processor. Hosts may hide a part of the name.
 fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let value = |key: &str| {

@@ -10,8 +10,8 @@
 //! The contestants take turns of a few hundred segments and medians are kept, so that other load on
 //! the machine affects all of them alike. Only the ratios are comparable.
 //!
-//! Three more tables follow: those of Melax's paper, of filters for bodies (alone: `cargo bench -p
-//! benches --bench world -- filter`) and of large maps (alone: `-- large`).
+//! More tables follow: the tables of Melax's paper, a table of filters for bodies (alone: `cargo
+//! bench -p benches --bench world -- filter`) and a table of large maps (alone: `-- large`).
 
 mod brush_filter;
 mod contestants;

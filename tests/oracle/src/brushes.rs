@@ -1,12 +1,11 @@
-//! The static world by definition: a box is in solid if its centre lies in
-//! one of the brushes expanded by the box.
+//! The static world by definition: a box is in solid if its centre lies in one of the brushes
+//! expanded by the box.
 //!
-//! A plane through three points with integer (or decimal) coordinates has an
-//! integer normal. It stays an integer when the brush is expanded by a box: the
-//! bevels at axes and edges, which make the expansion the exact Minkowski sum,
-//! also have integer normals. So every query has an exact answer, computed from every brush nearby.
-//! Space is not divided, and there is no epsilon. Floating point decides only cases that are
-//! certain by a wide margin.
+//! A plane through three points with integer (or decimal) coordinates has an integer normal. The
+//! normal stays an integer when the brush is expanded by a box. Bevels at axes and edges make the
+//! expansion the exact Minkowski sum, and they also have integer normals. So every query has an
+//! exact answer, computed from every brush nearby. Space is not divided, and there is no epsilon.
+//! Floating point decides only cases that are certain by a wide margin.
 
 mod entry;
 mod halfspace;

@@ -159,8 +159,8 @@ impl Flood {
         near
     }
 
-    /// Whether the line to `point` is free. Where two brushes touch in an edge,
-    /// no line passes between them.
+    /// Whether the line to `point` is free. Where two brushes touch in an edge, no line passes
+    /// between them.
     fn is_open(&self, from: [f64; 3], point: [f64; 3], touch: f64) -> bool {
         let length = (0..3).map(|i| (point[i] - from[i]).powi(2)).sum::<f64>().sqrt();
         let grown = self.brushes.entry_with_margin(from, point, CLOSE);
@@ -175,7 +175,7 @@ impl Flood {
         while let Some(cube) = open.pop_front() {
             for axis in 0..3 {
                 for sign in [0, 1] {
-                    // A slab on the other side of a face, thinner than any cube.
+                    // The slab on the other side of the face is thinner than any cube.
                     let thin = 0.25 * self.step;
                     let mut slab =
                         [cube.low.map(|x| x + thin), cube.low.map(|x| x + cube.side - thin)];
@@ -192,7 +192,7 @@ impl Flood {
         }
     }
 
-    /// Whether the cube is free and was not marked before.
+    /// Marks the cube, and returns whether it is free and was not marked before.
     fn mark(&self, cube: Cube, reach: Reach) -> bool {
         let new = self.state(cube) == State::Free(Reach::Doubtful);
         if new {
@@ -298,8 +298,7 @@ mod tests {
     use crate::map_text::parse;
     use crate::testing::{cuboid, map};
 
-    /// The inside of a box from 0 to 64 with walls 4 thick, one of which has
-    /// a hole of this width.
+    /// The inside of a box from 0 to 64 with walls 4 thick, one of which has a hole of this width.
     fn room(hole: i64) -> Rc<Brushes> {
         let walls = [
             cuboid([-4, -4, -4], [68, 68, 0]),

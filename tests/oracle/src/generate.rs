@@ -3,8 +3,8 @@
 //! walls may be. Some have faces that are written twice, or by far points. In some maps thousands
 //! of brushes overlap, some have recesses that touch the outside, and some are open.
 //!
-//! [`rotated`] rotates an existing map, [`World`] generates one. Both return text,
-//! so that compiler and oracle read the same rounded numbers.
+//! [`rotated`] rotates an existing map, [`World`] generates one. Both return text, so that compiler
+//! and oracle read the same rounded numbers.
 
 mod room;
 mod shape;
@@ -18,8 +18,8 @@ pub use shape::{Faces, Turn};
 use shape::{Shape, write_point};
 pub use world::{World, wide};
 
-/// The text of a map rotated about the origin, with every coordinate of brushes
-/// and entities rounded to `places` decimals.
+/// The text of a map rotated about the origin, with every coordinate of brushes and entities
+/// rounded to `places` decimals.
 ///
 /// Each face is written by corners of the brush, as editors do. A brush that encloses no volume
 /// is written by its original points.

@@ -1,5 +1,5 @@
-//! A reader of Quake `.map` text that keeps every coordinate exact: decimals
-//! are integers over a power of ten, however long.
+//! A reader of Quake `.map` text that keeps every coordinate exact: decimals of any length are
+//! integers over a power of ten.
 
 mod curve;
 mod export;
@@ -75,12 +75,12 @@ pub struct MapTextError {
 /// export. The alignment of textures does not affect solidity and is skipped.
 ///
 /// # Errors
-/// [`MapTextError`] on text of any other form: the oracle never guesses what is meant.
+/// [`MapTextError`] on text of any other form. The oracle never guesses the meaning of such text.
 pub fn parse(text: &str) -> Result<Vec<Entity>, MapTextError> {
     parse_as(text, None, false)
 }
 
-/// Like [`parse`], with brushes in place of Quake III's curves, which [`parse`] skips.
+/// Like [`parse`], with brushes instead of Quake III's curves, which [`parse`] skips.
 ///
 /// # Errors
 /// [`MapTextError`], as for [`parse`].
@@ -88,7 +88,7 @@ pub fn parse_with_curves(text: &str) -> Result<Vec<Entity>, MapTextError> {
     parse_as(text, None, true)
 }
 
-/// Like [`parse`], for a map of this game (guessed if `None`), and with brushes in place of curves
+/// Like [`parse`], for a map of this game (guessed if `None`), and with brushes instead of curves
 /// if `curves`.
 ///
 /// # Errors
@@ -127,7 +127,7 @@ fn entity(words: &mut Words<'_>) -> Result<Entity, MapTextError> {
                     if let Ok(brushes) = curve(words, line) {
                         curves.extend(brushes);
                     } else {
-                        // A curve that is no grid of control points has no brushes.
+                        // A curve that is not a grid of control points has no brushes.
                         *words = begin;
                         pass_over(words)?;
                     }
@@ -149,7 +149,7 @@ fn entity(words: &mut Words<'_>) -> Result<Entity, MapTextError> {
     }
 }
 
-/// The brushes in place of a curve.
+/// The brushes instead of a curve.
 fn curve(words: &mut Words<'_>, line: usize) -> Result<Vec<Brush>, MapTextError> {
     words.take();
     words.expect("{", "the brace of a curve")?;
@@ -254,8 +254,8 @@ fn faces(words: &mut Words<'_>) -> Result<Vec<FaceText>, MapTextError> {
     }
 }
 
-/// Whether a word is a number or one of these brackets. The number need not be finite: programs in
-/// C print such numbers as `nan(ind)` or `1.#IND`, too.
+/// Whether a word is a number or one of these brackets. Numbers that are not finite count, too:
+/// programs in C print some of them as `nan(ind)` or `1.#IND`.
 fn is_alignment(word: &str, brackets: &str) -> bool {
     let odd = word.trim_start_matches(['+', '-']).to_ascii_lowercase();
     word.parse::<f64>().is_ok()

@@ -57,8 +57,8 @@ pub trait Subject {
     /// The first contact of a box whose centre moves from `start` to `end`.
     fn trace(&self, start: [f32; 3], end: [f32; 3]) -> Answer;
 
-    /// Distance of a hit's end from the surface, in units. It may be less only if the start is
-    /// closer.
+    /// Distance of a hit's end from the surface, in units. The end may be closer only if the start
+    /// is closer.
     fn surface_distance(&self) -> f64;
 }
 

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use super::Conditions;
 
-/// The narrowest link of a line: it carries one datagram after the other, and
-/// drops those that would wait too long (a queue with tail drop).
+/// The narrowest link of a line. It carries one datagram after the other, and drops datagrams that
+/// would wait too long (a queue with tail drop).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bottleneck {
     /// The time at which the last datagram in the queue has passed the link.

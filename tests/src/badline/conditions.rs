@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-/// The faults of one direction of a line. The default is a line without
-/// a fault.
+/// The faults of one direction of a line. The default is a line without a fault.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditions {
     /// Time that each datagram takes.
     pub delay: Duration,
-    /// The delay varies by up to this much more or less, evenly distributed. A jitter above the
+    /// Maximum by which the delay is longer or shorter, evenly distributed. A jitter above the
     /// time between two datagrams reorders them.
     pub jitter: Duration,
     /// Share of datagrams that are lost, 0 to 1.
@@ -46,8 +45,8 @@ impl Conditions {
     /// Bytes of the IPv4 and UDP headers of a datagram, which also take bandwidth.
     pub const OVERHEAD: usize = 28;
 
-    /// Additional delay of a reordered datagram: longer than the
-    /// time between two datagrams of a game at 60 Hz.
+    /// Additional delay of a reordered datagram. It is longer than the time between two datagrams
+    /// of a game at 60 Hz.
     pub const REORDER_HOLD: Duration = Duration::from_millis(20);
 
     /// Whether nothing passes at `time`.

@@ -89,7 +89,7 @@ pub struct Options {
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 
-    /// End after this time; without it, at Ctrl-C
+    /// End after this time; without this option, the program ends at Ctrl-C
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
 
@@ -101,7 +101,7 @@ pub struct Options {
 /// A value for one direction or both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value<T> {
-    /// The only direction to which it applies; both if `None`.
+    /// The only direction to which the value applies; both if `None`.
     only: Option<Way>,
     value: T,
 }

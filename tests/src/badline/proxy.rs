@@ -1,8 +1,8 @@
 //! The UDP proxy: a thread that relays datagrams between clients and a server.
 //!
 //! Each client address has its own socket towards the server, and its own [`Direction`] for each
-//! way, which decides when a datagram arrives, if at all. Datagrams under way wait in a heap,
-//! ordered by their time of arrival.
+//! way. The direction decides whether and when a datagram arrives. Datagrams under way wait in a
+//! heap, ordered by their time of arrival.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -28,7 +28,7 @@ const SOCKET_BUFFER: usize = 8 << 20;
 /// Bytes that hold the largest datagram of UDP.
 const LARGEST: usize = 65_536;
 
-/// Maximum number of datagrams that are read from one socket before the others have their turn.
+/// Maximum number of datagrams that are read from one socket before the other sockets are read.
 const BATCH: usize = 64;
 
 /// Time for which a silent client's line is kept, as RFC 4787 requires of a NAT.
@@ -118,8 +118,8 @@ impl Proxy {
 
     fn order(&self, order: Order) {
         if let Some(orders) = &self.orders {
-            // The thread receives orders until this is dropped. If it has panicked, `drop` passes
-            // the panic on.
+            // The thread receives orders until this value is dropped. If the thread has panicked,
+            // `drop` passes the panic on.
             let _ = orders.send(order);
         }
     }
@@ -255,7 +255,7 @@ impl Relay {
             match self.front.try_recv_from(&mut buffer) {
                 Ok((length, client)) => self.accept_up(client, &buffer[..length]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // The port of a client that is gone sends an error back.
+                // The system reports an error if the port of a client is closed.
                 Err(_) => {}
             }
         }

@@ -41,7 +41,7 @@ pub struct Counts {
     pub dropped_queue: u64,
     /// Datagrams lost by chance.
     pub dropped_loss: u64,
-    /// Datagrams that were to be handed on, but were refused by this machine's own network.
+    /// Datagrams that this machine's own network refused to send.
     pub undeliverable: u64,
     /// Maximum number of datagrams that were under way at once.
     pub most_under_way: u64,
@@ -83,7 +83,7 @@ impl fmt::Display for Counts {
             out,
             "{} datagrams ({} bytes) came, {} ({} bytes) were handed on; dropped: {} lost, \
              {} queue full, {} blackout, {} above the MTU; {} duplicated, {} reordered; \
-             at most {} under way, {:.1} ms",
+             at most {} under way at once, for {:.1} ms at most",
             self.received,
             self.received_bytes,
             self.delivered,

@@ -27,7 +27,7 @@ fn run(options: &Options) -> Result<(), String> {
     })?;
     let address = proxy.address();
     eprintln!("clients that connect to UDP {address} reach {to} (seed {})", options.seed);
-    wait(options.duration).map_err(|error| format!("signals cannot be waited for: {error}"))?;
+    wait(options.duration).map_err(|error| format!("cannot wait for signals: {error}"))?;
     let stats = proxy.stats();
     eprintln!("{stats}");
     match &options.stats_json {

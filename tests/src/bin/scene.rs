@@ -44,7 +44,7 @@ fn play(scene: Scene) -> Result<bool, SceneError> {
 
 fn print(outcome: &(impl Serialize + Display), json: bool) {
     if json {
-        println!("{}", serde_json::to_string_pretty(outcome).expect("outcomes have no odd keys"));
+        println!("{}", serde_json::to_string_pretty(outcome).expect("all keys are text"));
     } else {
         println!("{outcome}");
     }

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-/// A file with the token of one administrator, which is removed when this value is dropped.
+/// A file with the token of one administrator. The file is removed when this value is dropped.
 pub struct Administrators(PathBuf);
 
 impl Administrators {

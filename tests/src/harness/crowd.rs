@@ -18,7 +18,7 @@ const CROUCHING_SHAPE: usize = 1;
 /// Index of the first model in [`crowd_shapes`].
 pub(super) const FIRST_MODEL_SHAPE: usize = 2;
 
-/// A player who runs, turns, jumps, ducks and shoves at random.
+/// A scripted player that runs, turns, jumps and crouches at random, into whatever is in its way.
 #[derive(Clone, Debug)]
 pub struct Wanderer {
     id: EntityId,

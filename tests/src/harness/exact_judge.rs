@@ -12,7 +12,8 @@ use super::own_map;
 use crate::oracle::bodies::{Audit, Overlap, Placed, Shape, drawn_bodies};
 use crate::oracle::map_text::{self, Entity};
 
-/// The number of a part is in these bits of [`Placed::id`] and above.
+/// The bit of [`Placed::id`] at which the number of a part begins. The bits below have the number
+/// of the thing.
 const PART: u32 = 32;
 
 /// The shape of a thing of a match.
@@ -33,14 +34,15 @@ pub struct ExactJudge {
     audit: Audit,
     /// The parts of each form, as indices of the audit's shapes.
     parts: Vec<Vec<usize>>,
-    /// Whether a form is that of a mover.
+    /// For each form, whether it is a mover's.
     moves: Vec<bool>,
+    /// The numbers of all movers that were judged.
     movers: BTreeSet<u64>,
 }
 
 impl ExactJudge {
-    /// A judge of matches on the map with this text, in which models have these names. Models
-    /// without a source are pictures.
+    /// A judge of matches on the map that has this text. `models` are the names of the match's
+    /// models. A model without a source is a picture.
     ///
     /// # Panics
     /// If the text cannot be read.
@@ -74,14 +76,15 @@ impl ExactJudge {
         Self { audit: Audit::new(entities, all), parts, moves, movers: BTreeSet::new() }
     }
 
-    /// All overlaps of a match that are new or have moved since the last call. In its pocket a
-    /// mover passes through the map.
+    /// All overlaps of a match in which at least one body is new or has moved since the last call.
+    /// A mover may pass through the map in its pocket.
     pub fn judge_match(&mut self, world: &World) -> Vec<Overlap> {
         self.judge_in_pockets(&world.state(), &world.pockets())
     }
 
-    /// As [`ExactJudge::judge_match`], in these pockets. A mover may share with a brush what lies in
-    /// its pocket. That is judged by boxes: the box of a part of the mover and that of the brush.
+    /// Like [`ExactJudge::judge_match`], with these pockets. An overlap of a mover and a brush is
+    /// excused if it lies in the mover's pocket. Boxes decide this: the box around the part of the
+    /// mover and the box around the brush must share only space in the pocket.
     pub fn judge_in_pockets(
         &mut self,
         state: &State,
@@ -97,14 +100,16 @@ impl ExactJudge {
         })
     }
 
-    /// As [`ExactJudge::judge_match`], with the movers that are in the map.
+    /// Like [`ExactJudge::judge_match`], without pockets: no overlap of a mover and the map is
+    /// excused.
     pub fn judge(&mut self, state: &State) -> Vec<Overlap> {
         self.judge_things(&solid_things(state))
     }
 
-    /// All overlaps of things that are new or have moved since the last call. Movers pass through
-    /// each other. They also pass through the map where a game lets them, so that is told apart by
-    /// [`ExactJudge::is_of_mover_and_map`].
+    /// All overlaps in which at least one thing is new or has moved since the last call. Overlaps
+    /// of two movers are left out, because movers pass through each other. Movers also pass through
+    /// the map where a game lets them; [`ExactJudge::is_of_mover_and_map`] recognises these
+    /// overlaps.
     pub fn judge_things(&mut self, things: &[Placed]) -> Vec<Overlap> {
         self.judge_parts(things, |_, _, _| false)
     }
@@ -148,7 +153,7 @@ impl ExactJudge {
         overlaps
     }
 
-    /// Whether an overlap is that of a mover and a brush of the map.
+    /// Whether a mover and a brush of the map overlap.
     pub fn is_of_mover_and_map(&self, overlap: &Overlap) -> bool {
         matches!(overlap, Overlap::Brush(id, _) if self.movers.contains(id))
     }
@@ -178,10 +183,10 @@ pub fn number_of(id: EntityId) -> u64 {
 /// The number of a model that is drawn in the map: 3 for `*3`.
 ///
 /// # Panics
-/// If a name begins like that of such a model and does not go on with a number.
+/// If the name begins with `*`, and no number follows.
 pub fn drawn_number(model: &str) -> Option<usize> {
     let number = model.strip_prefix('*')?;
-    Some(number.parse().unwrap_or_else(|_| panic!("{model}: a drawn model has a number")))
+    Some(number.parse().unwrap_or_else(|_| panic!("{model}: a number must follow the `*`")))
 }
 
 #[cfg(test)]
@@ -192,8 +197,9 @@ mod tests {
 
     use super::*;
 
-    /// The arena's lift stands in the floor. Its pocket excuses that, and a pocket that ends a tenth of
-    /// a unit above the foot of the lift does not. Nor does the pocket of another mover.
+    /// The arena's lift stands in the floor, and its pocket excuses this overlap. A pocket that
+    /// begins a tenth of a unit above the foot of the lift does not, and neither does another
+    /// mover's pocket.
     #[test]
     fn a_mover_is_excused_in_its_pocket_alone() {
         let text = std::fs::read_to_string(own_map("arena.map")).expect("the map's source");
@@ -208,7 +214,7 @@ mod tests {
         };
         assert_eq!(judged(&pockets), []);
         let is_lift = |(id, _): &&(EntityId, Aabb)| {
-            let bounds = world.bounds_of(*id).expect("it is in the world");
+            let bounds = world.bounds_of(*id).expect("the mover is in the world");
             (bounds.max.z - bounds.min.z - 192.0).abs() < 0.01
         };
         let lift = pockets.iter().find(is_lift).expect("the lift is 192 units high").0;
@@ -223,7 +229,7 @@ mod tests {
             };
             judged(&pockets.iter().map(own).collect::<Vec<_>>())
         };
-        let foot = world.bounds_of(lift).expect("it is in the world").min.z;
+        let foot = world.bounds_of(lift).expect("the lift is in the world").min.z;
         assert_eq!(with_lift(&|own| Aabb { min: own.min.with_z(foot), ..own }), []);
         assert!(only_lift(with_lift(&|own| Aabb { min: own.min.with_z(foot + 0.1), ..own })));
         let other = pockets.iter().find(|(id, _)| *id != lift).expect("there are doors").1;

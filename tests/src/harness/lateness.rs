@@ -53,7 +53,7 @@ pub async fn undisturbed(most: Duration, scenario: impl AsyncFn() -> Vec<String>
         if failures.is_empty() || late <= most {
             return failures;
         }
-        println!("a thread had to wait for {late:?}, so this is measured again: {failures:#?}");
+        println!("a thread had to wait for {late:?}, so the test measures again: {failures:#?}");
     }
     scenario().await
 }

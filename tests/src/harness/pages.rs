@@ -110,7 +110,7 @@ pub async fn read_answer(
     path: &str,
     headers: &str,
 ) -> Answer {
-    // In HTTP 1.0, an answer ends with its connection.
+    // In HTTP 1.0, the server closes the connection after its answer.
     let request = format!("GET {path} HTTP/1.0\r\nHost: test\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -120,7 +120,7 @@ pub async fn read_answer(
     let head = String::from_utf8_lossy(&answer).to_ascii_lowercase();
     let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
     let body = String::from_utf8_lossy(&bytes).into_owned();
-    Answer { status: status.unwrap_or_else(|| panic!("{head}")), head, body, bytes }
+    Answer { status: status.unwrap_or_else(|| panic!("no status: {head}")), head, body, bytes }
 }
 
 /// The value of one series on the metrics page. `series` is its name with its labels.

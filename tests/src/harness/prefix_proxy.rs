@@ -1,4 +1,4 @@
-//! A reverse proxy that offers a server below a path, beside other things.
+//! A reverse proxy that offers the pages of a server below a path.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The path below which the server is.
+/// The path below which the proxy offers the server's pages.
 pub const PREFIX: &str = "/arena";
 
-/// Bytes of the longest head of a request.
+/// Maximum number of bytes of a request's head.
 const LONGEST_HEAD: usize = 16 * 1024;
 
 /// A proxy that runs as long as its runtime.
@@ -46,7 +46,7 @@ impl PrefixProxy {
     }
 }
 
-/// Passes one request on. Each connection carries one.
+/// Passes on the only request of a connection.
 async fn pass(
     mut visitor: TcpStream,
     server: SocketAddr,

@@ -37,15 +37,16 @@ fn build(more: &[&str]) -> PathBuf {
         .arg("--target-dir")
         .arg(folder.parent().unwrap_or(Path::new("target")))
         .status();
-    assert!(built.unwrap().success(), "the programs do not build");
+    assert!(built.unwrap().success(), "cargo cannot build the programs; see its output above");
     folder.to_owned()
 }
 
-/// A command of cargo that finds everything compiled which the tests are made of.
+/// A `cargo` command that does not compile the dependencies of the tests again.
 ///
-/// Cargo sets variables for tests, some only because this package has a build script. The build
-/// script of `ring` depends on them, so `ring` and all that depends on it would be rebuilt, and once
-/// more by the next command without them. Here they are not set.
+/// Cargo sets environment variables for tests, some of them only because this package has a build
+/// script. The build script of `ring` depends on these variables. If this command kept them, it
+/// would rebuild `ring` and all that depends on it, and the next command without them would do so
+/// again.
 pub fn cargo() -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     let of_package = |name: &str| {

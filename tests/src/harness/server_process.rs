@@ -152,10 +152,10 @@ impl ServerProcess {
         command
     }
 
-    /// The text after `words` in the server's output until it was ready.
+    /// The text after `words` in the output that the server wrote until it was ready.
     ///
     /// # Panics
-    /// If these words are not there.
+    /// If the output lacks these words.
     pub fn said(&self, words: &str) -> &str {
         after(&self.said, words)
     }
@@ -173,7 +173,7 @@ impl ServerProcess {
         });
     }
 
-    /// Closes the reading end of the log, unless the log is read.
+    /// Closes the reading end of the log, unless a thread reads the log.
     pub fn close_log(&mut self) {
         self.unread = None;
     }

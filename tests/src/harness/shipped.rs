@@ -75,7 +75,7 @@ impl ShippedMap {
             now.len(),
             name = self.name,
         );
-        assert!(now.len() <= limit, "{}: {} bytes", path.display(), now.len());
+        assert!(now.len() <= limit, "{}: {} bytes, above {limit}", path.display(), now.len());
     }
 
     /// Asserts that there are at least `least` spawn points. A standing player must have room at
@@ -85,7 +85,7 @@ impl ShippedMap {
     /// If a spawn point has no room. The message names it.
     pub fn assert_spawns_have_room(&self, least: usize) {
         let spawns: Vec<DVec3> = self.spawn_centres().collect();
-        assert!(spawns.len() >= least, "{}: {} spawn points", self.name, spawns.len());
+        assert!(spawns.len() >= least, "{}: only {} spawn points", self.name, spawns.len());
         let standing = self.world.size("standing").expect("the map has the size `standing`");
         let roomy = Brushes::new(&self.entities, [18.0, 18.0, 30.0]);
         for (i, &centre) in spawns.iter().enumerate() {
@@ -108,7 +108,7 @@ impl ShippedMap {
     pub fn assert_props_are_free(&self, least: usize) {
         let models = shipped();
         let props: Vec<&Entity> = self.of_class("prop").collect();
-        assert!(props.len() >= least, "{}: {} props", self.name, props.len());
+        assert!(props.len() >= least, "{}: only {} props", self.name, props.len());
         let props = props.into_iter().map(|prop| {
             let name = prop.get("model").expect("a prop has a model");
             let model = models.iter().position(|m| m.name() == name).expect("the model ships");
@@ -128,7 +128,7 @@ impl ShippedMap {
             thing.id = id as u64;
         }
         let overlaps = Audit::new(&self.entities, crowd_shapes(&models)).judge(&things);
-        assert!(overlaps.is_empty(), "{}: {overlaps:?} of {things:#?}", self.name);
+        assert!(overlaps.is_empty(), "{}: {overlaps:?} among {things:#?}", self.name);
     }
 
     /// Asserts that there are at least `least` triggers. Each must have one brush and one target,
@@ -144,7 +144,7 @@ impl ShippedMap {
             let ends = self.entities.iter().filter(|e| e.get("targetname") == Some(target)).count();
             assert_eq!((ends, trigger.brushes.len()), (1, 1), "{}: {target}", self.name);
         }
-        assert!(triggers().count() >= least, "{}: {} triggers", self.name, triggers().count());
+        assert!(triggers().count() >= least, "{}: only {} triggers", self.name, triggers().count());
     }
 
     /// Asserts that a crouching player who could fly would reach all spawn points from the first
@@ -169,7 +169,7 @@ impl ShippedMap {
                     let inside = next.cmpgt(low).all() && next.cmplt(high).all();
                     assert!(
                         inside,
-                        "{}: the map leaks: from {start} one gets out at {next}",
+                        "{}: the map leaks: a way from {start} leads out at {next}",
                         self.name
                     );
                     if reached.insert(next.to_array()) {
@@ -178,8 +178,8 @@ impl ShippedMap {
                 }
             }
         }
-        // A standing player's box contains the crouching box at each point of the flood within a
-        // step of its centre.
+        // A spawn point counts as reached if the flood has a point within a step of the centre of
+        // its player's box.
         for centre in centres {
             let near =
                 reached.range([centre.x as i32 - FLOOD_STEP, i32::MIN, i32::MIN]..).any(|&point| {

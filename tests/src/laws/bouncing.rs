@@ -179,8 +179,8 @@ impl Totals {
     }
 }
 
-/// The greatest spin that an impulse gives a body, which gives its centre of mass this velocity. The
-/// spin is linear in the place of the impulse, so it is greatest at a corner.
+/// The greatest spin that a body gets from one impulse that gives its centre of mass this velocity.
+/// The spin is linear in the place of the impulse, so it is greatest at a corner.
 fn most_spin(solid: &Solid, orientation: DQuat, velocity: DVec3) -> f64 {
     let (impulse, inverse) = (orientation.inverse() * velocity, solid.inertia.inverse());
     let spins = solid.corners.iter().map(|corner| (inverse * corner.cross(impulse)).length());
@@ -199,8 +199,8 @@ fn most_spin(solid: &Solid, orientation: DQuat, velocity: DVec3) -> f64 {
 /// The simulation limits spins to 0.98 radians a tick (see the README of `obsp-sim`). If a meeting
 /// may give more, as meetings of small bodies at high speed do, its angular momentum is not judged.
 /// The spin that is measured in a tick is its mean, and a body may meet the other twice in a tick. So
-/// the mean does not tell whether the spin was limited within the tick. The greatest spin that the
-/// measured change of the velocity allows does.
+/// the mean does not tell whether the spin was limited within the tick. Therefore the judge uses
+/// the greatest spin that the measured change of the velocity allows.
 ///
 /// The bodies start two ticks apart. The momentum before and after the meeting can only be measured
 /// in a tick without an impact, because the spin that is measured in a tick is its mean. So the scene

@@ -44,9 +44,9 @@ fn frictions(random: &mut Random) -> ([f64; 2], f64) {
 /// acceleration ω²r; beyond that, the rider slides off. The table itself turns by its velocity
 /// times the time.
 ///
-/// At the start, the table needs three tenths of the acceleration that friction can give, along the
-/// rider's path. If the rider is to stay, its circle needs at most six tenths, across the path:
-/// together these are less than seven tenths. A carried body keeps its heading and its place on the
+/// At the start, the rider needs three tenths of the acceleration that friction can give, along its
+/// path. If the rider is to stay, its circle needs at most six tenths, across the path. Together
+/// these are less than seven tenths. A carried body keeps its heading and its place on the
 /// table.
 ///
 /// A tick of the duration t moves the rider along the tangent of its circle, which leads outward:

@@ -18,7 +18,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// A number of which the law gives the value.
+    /// A number whose value the law gives.
     pub fn equal(what: &'static str, law: f64, bound: f64, seen: f64) -> Self {
         Self { what, law: [law, law], bound, seen }
     }

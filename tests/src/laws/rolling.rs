@@ -33,8 +33,8 @@ fn course(random: &mut Random, radius: f64) -> (f64, f64) {
 /// from its height on a corner. It is lowest when it lies on a side. Nothing turns the wheel aside.
 /// It may drift sideways by 1 % of its way, because the solver is not exact.
 ///
-/// Beyond v² = gR a wheel flies from corner to corner, and rounding decides how it lands. Then
-/// neither its direction is judged, nor its way against that on a floor of one slab.
+/// Beyond v² = gR a wheel flies from corner to corner, and rounding decides how it lands. Then the
+/// judge does not check its direction, and does not compare its way with that on one slab.
 ///
 /// A wheel loses speed at each corner and by damping, but rolls at least as far as its radius.
 /// Seams between slabs cost no further speed: the wheel gets as far as on one slab, to within 5 %.

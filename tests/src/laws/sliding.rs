@@ -20,8 +20,8 @@ pub const GAP: f64 = 0.15;
 /// A body whose surface moves no faster than this, in units per second, may be put to sleep.
 const STILL: f64 = 2.0;
 
-/// The share of a spin that is left when its time is taken. If the surface then moves more slowly
-/// than [`STILL`], the time is taken at that speed.
+/// The time of a spin ends when this share of the spin is left, or earlier, when the surface moves
+/// no faster than [`STILL`].
 const LEFT: f64 = 0.05;
 
 /// A random size between these; all orders of magnitude are equally likely.
@@ -190,9 +190,9 @@ pub fn on_slope(random: &mut Random) -> Case {
 /// damping: from ω' = −α − cω the time is ln((1 + cω/α)/(1 + 0.05·cω/α))/c until 5 % of the spin
 /// are left. The last 5 % take far more than 5 % of the time where damping takes most of the spin.
 ///
-/// A body whose surface moves no faster than `STILL` may be put to sleep, so it counts as stopped. A
-/// small disc of few rad/s has little more than this speed: 5 % of it would be a rocking of which
-/// the law says nothing.
+/// A body whose surface moves no faster than `STILL` may be put to sleep, so it counts as stopped.
+/// The surface of a small disc of few rad/s is hardly faster. 5 % of its spin would be a rocking,
+/// about which the law says nothing.
 ///
 /// 5 % of the time are allowed for the solver, and two ticks for the length of a tick. If 5 % of the
 /// friction act without balance for the whole time t, they move the body aside by ½·0.05·µg·t².

@@ -1,9 +1,9 @@
-//! The frames of QUIC (RFC 9000, section 19): those that attackers send, and what a server answers.
+//! The frames of QUIC (RFC 9000, section 19) that attackers send, and that a server sends back.
 
 use super::Closed;
 use super::reader::{Reader, write_integer};
 
-/// A frame of a server, as far as this client cares.
+/// A frame of a server. Frames that do not matter to this client are `Other`.
 pub(super) enum Frame {
     Crypto { offset: u64, bytes: Vec<u8> },
     HandshakeDone,
@@ -33,7 +33,7 @@ pub(super) fn parse(payload: &[u8]) -> Vec<Frame> {
         let kind = reader.integer().expect("a frame has a type");
         let frame = parse_one(kind, &mut reader);
         let frame = frame.unwrap_or_else(|| panic!("the server sent a bad frame of type {kind}"));
-        // Padding is no frame that anybody waits for.
+        // Padding, of type 0, is left out: it does not want an acknowledgement.
         if kind != 0 {
             frames.push(frame);
         }

@@ -1,14 +1,14 @@
-//! What a connection keeps for each of its three kinds of packets.
+//! The state of a connection for each of its three kinds of packets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::packet::Protection;
 use super::reader::write_integer;
 
-/// Numbers of packets that are remembered for acknowledgements.
+/// How many packet numbers are remembered for acknowledgements.
 const REMEMBERED: usize = 256;
 
-/// Ranges of an acknowledgement, at most.
+/// Maximum number of ranges in an acknowledgement.
 const RANGES: usize = 32;
 
 /// The state of one kind of packets.
@@ -19,11 +19,11 @@ pub(super) struct Level {
     pub(super) next_number: u64,
     /// Numbers of the latest packets that came.
     pub(super) received: BTreeSet<u64>,
-    /// Whether something has come that has to be acknowledged.
+    /// Whether a packet has come that has to be acknowledged.
     pub(super) is_owed: bool,
-    /// Everything that TLS has said at this level.
+    /// All bytes that TLS has sent at this level.
     pub(super) said: Vec<u8>,
-    /// The offset up to which TLS has heard everything, and what came ahead of it.
+    /// The offset up to which TLS has got all bytes, and the bytes that came ahead of it.
     heard: u64,
     ahead: BTreeMap<u64, Vec<u8>>,
 }

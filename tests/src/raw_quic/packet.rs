@@ -16,7 +16,7 @@ const NUMBER_LENGTH: usize = 4;
 const SAMPLE_LENGTH: usize = 16;
 const TAG_LENGTH: usize = 16;
 
-/// The bit of a long header, and the one that every packet has.
+/// The bit that marks a long header, and the bit that is set in every packet.
 const LONG: u8 = 0x80;
 const FIXED: u8 = 0x40;
 
@@ -46,7 +46,7 @@ impl Protection {
         Self::new(suite.keys(server_id, Side::Client, Version::V1), None)
     }
 
-    /// Takes the keys that the server has begun to use.
+    /// Switches to the keys that the server has begun to use.
     fn update(&mut self) {
         let Some((set, secrets)) = &mut self.next else { return };
         let PacketKeySet { local, remote } = std::mem::replace(set, secrets.next_packet_keys());
@@ -72,7 +72,7 @@ impl Sealed<'_> {
     pub(super) fn bytes(&self, mut payload: Vec<u8>, protection: &Protection) -> Vec<u8> {
         let first = self.header(0, protection).len();
         let others = first + NUMBER_LENGTH + TAG_LENGTH;
-        // A payload of fewer bytes leaves none for the sample.
+        // A shorter payload would be too short for the sample.
         let least = self.least.saturating_sub(others).max(NUMBER_LENGTH);
         payload.resize(payload.len().max(least), 0);
         let mut bytes = self.header(payload.len(), protection);
@@ -90,7 +90,7 @@ impl Sealed<'_> {
         bytes
     }
 
-    /// The header up to the packet number, for a payload of as many bytes.
+    /// The header up to the packet number, for a payload of this many bytes.
     fn header(&self, payload: usize, protection: &Protection) -> Vec<u8> {
         let number_bits = NUMBER_LENGTH as u8 - 1;
         if self.level == DATA {
@@ -122,7 +122,7 @@ pub(super) struct Packet<'a> {
     pub(super) from: Vec<u8>,
     is_retry: bool,
     bytes: &'a mut [u8],
-    /// Where the packet number begins; in a Retry, where the token begins.
+    /// The offset of the packet number; in a Retry, of the token.
     number_at: usize,
 }
 
@@ -132,7 +132,7 @@ pub(super) struct Opened {
     pub(super) payload: Vec<u8>,
 }
 
-/// Takes the next packet out of a datagram. `None` if there is none that this client could read.
+/// Takes the next packet out of a datagram. `None` if no packet is left that this client can read.
 pub(super) fn split_first<'a>(
     datagram: &mut &'a mut [u8],
     own_id_length: usize,
@@ -180,7 +180,7 @@ impl Packet<'_> {
     }
 
     /// Removes the protection. `expected` is the packet number that would come next. `None` if the
-    /// packet is not one of this connection.
+    /// packet does not belong to this connection.
     pub(super) fn open(self, protection: &mut Protection, expected: u64) -> Option<Opened> {
         let (header, rest) = self.bytes.split_at_mut_checked(self.number_at)?;
         let (number, sampled) = rest.split_at_mut_checked(NUMBER_LENGTH)?;
@@ -202,7 +202,8 @@ impl Packet<'_> {
     }
 }
 
-/// The packet number of which these are the last bytes (RFC 9000, appendix A.3).
+/// The packet number that ends with these bytes and is nearest to `expected` (RFC 9000, appendix
+/// A.3).
 fn full_number(bytes: &[u8], expected: u64) -> u64 {
     let window = 1_u64 << (8 * bytes.len());
     let low = bytes.iter().fold(0, |number: u64, byte| (number << 8) | u64::from(*byte));
@@ -222,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_number_that_was_cut_is_found_again() {
-        // The sample of RFC 9000, appendix A.3.
+        // The first number is the example of RFC 9000, appendix A.3.
         assert_eq!(full_number(&[0x9b, 0x32], 0xa82f_30eb), 0xa82f_9b32);
         assert_eq!(full_number(&[0xff], 0x100), 0xff);
         assert_eq!(full_number(&[0x01], 0xff), 0x101);

@@ -1,6 +1,6 @@
 //! Reads and writes the integers of QUIC.
 
-/// A reader of bytes, and the bytes that it has not read yet.
+/// A reader of bytes. Its field has the bytes that are still to be read.
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -9,7 +9,7 @@ impl<'a> Reader<'a> {
         self.take(1).map(|bytes| bytes[0])
     }
 
-    /// As many bytes; `None` if there are fewer.
+    /// The next `length` bytes; `None` if fewer are left.
     pub(super) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
@@ -24,7 +24,7 @@ impl<'a> Reader<'a> {
         Some(value & (u64::MAX >> (64 - 8 * bytes.len() + 2)))
     }
 
-    /// Bytes after their length, which is an integer of variable length.
+    /// The bytes that follow their length, which is an integer of variable length.
     pub(super) fn counted(&mut self) -> Option<&'a [u8]> {
         let length = self.integer()?;
         self.take(usize::try_from(length).ok()?)

@@ -9,7 +9,7 @@ use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 
 use super::reader::write_integer;
 
-/// The TLS of a client that trusts any server and speaks this protocol.
+/// The TLS configuration of a client that trusts any server and speaks this protocol.
 ///
 /// # Panics
 /// Never, as long as ring speaks TLS 1.3.
@@ -35,7 +35,7 @@ pub(super) fn transport_parameters(own_id: &[u8]) -> Vec<u8> {
     };
     let (much, many) = (integer(1 << 24), integer(128));
     let parameters: [(u64, &[u8]); 9] = [
-        // initial_max_data, those of the three kinds of streams, and the numbers of streams
+        // initial_max_data, the limits of the three kinds of streams, and the numbers of streams
         (0x04, &much),
         (0x05, &much),
         (0x06, &much),

@@ -1,5 +1,5 @@
-//! Blow's scene of 1997: hovertanks drop a repair pad, turn back and land in it. The pads are the
-//! rules of an example game.
+//! Blow's scene of 1997: a hovertank drops a repair pad, turns back and lands in it. The rules of
+//! the pads are those of an example game.
 
 mod hard_case;
 mod lander;
@@ -115,7 +115,7 @@ pub struct Landing {
     pub table: Table,
 }
 
-/// Why the scene could not be played.
+/// The reason why a scene could not be played.
 #[derive(Debug, Error)]
 pub enum SceneError {
     /// The compiled map could not be loaded.
@@ -185,7 +185,7 @@ fn polygons(models: &[Model], name: &str) -> (usize, usize) {
     model.map_or((0, 0), |model| (model.polygons().len(), fragments(model)))
 }
 
-/// The match, and who plays in it.
+/// The match, its tanks and its audit.
 struct Play {
     game: Match<RepairPads>,
     audit: Audit,

@@ -1,6 +1,7 @@
 //! A hall full of movers: doors, lifts, trains, crushers and gates that turn, each set off again and
-//! again at a phase of its own, among bodies and players. Nothing in it waits for a player, so where
-//! a mover goes in an empty hall is known beforehand, and any other engine can be given the same.
+//! again at a phase of its own, among bodies and players. No mover waits for a player. So the
+//! course of each mover through an empty hall is known beforehand, and another engine can be given
+//! the same courses.
 
 use glam::{DQuat, DVec3};
 use obsp::Map;
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::harness::{MapBuilder, Random};
 
-/// The most movers that a hall has room for.
+/// Maximum number of movers that a hall has room for.
 pub const MOST_MOVERS: usize = 64;
 
 /// Movers in a row, and the side of the square of floor for each of them, in units.
@@ -27,7 +28,7 @@ const WALL: i32 = 640;
 /// Spawn points along two of the walls.
 const SPAWNS: i32 = 32;
 
-/// The class of the gates, which this game alone plays.
+/// The class of the gates, which only this game handles.
 const GATE: &str = "hall_gate";
 
 /// The layer of the movers, which pass through each other.
@@ -75,7 +76,7 @@ fn add_mover(hall: MapBuilder, number: usize, [x, y]: [i32; 2]) -> MapBuilder {
             keys.push(("wait", wait));
             (&[("classname", "func_door"), ("angle", "0"), ("lip", "-100")], own(0, 96))
         }
-        // Presses on whatever is below it, and is set off again to go back.
+        // The crusher presses on whatever is below it, and goes back when it is set off again.
         2 => (
             &[
                 ("classname", "func_door"),
@@ -200,7 +201,7 @@ fn make_way(world: &mut WorldMut<'_>, bounds: &Aabb) {
         let Some(entity) = world.entity(id) else { continue };
         let Kind::Prop { model } = entity.kind else { continue };
         if world.remove(id).is_ok() {
-            // The place is taken until the gate is there, so the body may come back into it.
+            // Nothing is in the gate's place yet. A place above it keeps the body from coming back.
             let beside = entity.position.with_z(bounds.max.z + 40.0);
             let _ = world.spawn_body_near(model, beside, entity.orientation);
         }

@@ -14,7 +14,7 @@ const FASTEST: f64 = 400.0;
 /// A tank that is lower than its wished height by more than this, in units, climbs.
 const LEVEL: f64 = 6.0;
 
-/// Flies a hovertank to a goal, by what any client sees of the tank.
+/// A pilot that flies a hovertank to a goal. It knows only the state that every client sees.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pilot {
     /// Heading that the hull is to have, in radians.
@@ -39,8 +39,8 @@ impl Pilot {
         }
     }
 
-    /// The command that lets `tank` fly with the horizontal velocity `wish`, and climb
-    /// to `height` if there is one.
+    /// The command that lets `tank` fly with the horizontal velocity `wish`, and climb to `height`
+    /// if there is one.
     pub(super) fn steer(&self, tank: &EntityState, wish: DVec2, height: Option<f64>) -> Command {
         let climbs = height.is_some_and(|height| height - tank.position.z > LEVEL);
         self.command(wish, if climbs { Buttons::JUMP } else { Buttons::default() })

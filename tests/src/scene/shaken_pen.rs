@@ -131,7 +131,7 @@ impl ShakenPen {
         Ok(world.entity(self.id).ok_or(PlaceError::NoSuchEntity)?.position)
     }
 
-    /// Where the course leads after this many ticks, at `rate` a second.
+    /// The position on the course after this many ticks, at `rate` a second.
     fn course(&self, ticks: u32, rate: u32) -> DVec3 {
         let seconds = f64::from(ticks) / f64::from(rate);
         let offset = |frequency: f64| AMPLITUDE * (TAU * frequency * seconds).sin();

@@ -1,4 +1,4 @@
-//! The clock of the scenes, and what ticks cost by it.
+//! The clock of the scenes, and percentiles of the durations of ticks.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};

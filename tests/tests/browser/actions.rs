@@ -1,5 +1,5 @@
-//! The actions, values and events of a game that the page does not know: their keys reach the game,
-//! and the page shows what the game hints.
+//! The actions, values and events of a game that the page does not know. The keys of the actions
+//! reach the game, and the page shows values and events as the game's hints say.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tests::harness::own_map;
 use crate::chromium::{Chromium, installed};
 use crate::{ANY_PORT, ends, page_of};
 
-/// A game of levers: each of its five actions has one.
+/// A game of levers: each of its five actions moves one of them.
 #[derive(Clone, Debug)]
 struct Levers;
 
@@ -59,7 +59,7 @@ impl Game for Levers {
             let is_pressed = world.pressed(command, name);
             if is_pressed && !*held {
                 *count += 1;
-                world.send("moved", &(player, name)).expect("it is declared, and short");
+                world.send("moved", &(player, name)).expect("the event is declared, and short");
             }
             *held = is_pressed;
         }
@@ -95,7 +95,7 @@ fn the_page_plays_and_shows_a_game_that_it_does_not_know() {
     }
     browser.wait_for("document.querySelector('#match-values meter')?.value > 0.2");
 
-    // Another key, chosen in the help, takes the place of the game's own.
+    // A key that is chosen in the help replaces the game's own key.
     browser.evaluate("document.querySelector('#help').showPopover(); 0");
     browser.evaluate(
         "[...document.querySelectorAll('#actions button')].find((one) =>
@@ -113,7 +113,7 @@ fn the_page_plays_and_shows_a_game_that_it_does_not_know() {
     browser.wait_for("document.querySelector('#match-values meter')?.value > 0.3");
     browser.hold("KeyY", false);
 
-    // Everything is in the words of the game, and nothing in those of the arena.
+    // The list of actions uses the game's words, and none of the arena's.
     let text = browser.evaluate("document.querySelector('#actions').textContent");
     assert!(text.as_str().unwrap().contains("Lever push"), "{text}");
     for word in ["Ray", "Rocket", "Grenade", "weapon"] {

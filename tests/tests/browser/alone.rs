@@ -1,5 +1,5 @@
 //! Tests that measure time. Each has the machine for itself. They are together and begin early, so
-//! that the other tests wait for them once, and not for each of them.
+//! that the other tests wait once for all of them.
 
 mod corrections;
 mod latency;

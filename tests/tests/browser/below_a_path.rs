@@ -23,8 +23,8 @@ fn in_a_thread(server: SocketAddr) -> PrefixProxy {
     told.recv().unwrap()
 }
 
-/// Case: behind a proxy at `/arena/` the page asked for everything at the root, and stayed empty
-/// without a word.
+/// Symptom: behind a proxy at `/arena/`, the page requested everything from the root, and stayed
+/// empty without a message.
 #[test]
 fn the_page_watches_plays_and_rewinds_below_a_path() {
     let Some(program) = installed() else { return };

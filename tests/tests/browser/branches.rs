@@ -8,8 +8,8 @@ use crate::replays::{RECORDING, offers, recordings};
 use crate::visitors::overlaps;
 use crate::{ends, page_of, serve};
 
-/// The tick at which the futures part, and the number of ticks from there to one soon after. If the
-/// lower of two stacked crates is removed, the upper one falls in this time.
+/// The tick at which the futures part, and the number of ticks from there to a tick soon after. If
+/// the lower of two stacked crates is removed, the upper one falls in this time.
 const BEGIN: u64 = 280;
 const SOON: u64 = 20;
 
@@ -25,7 +25,7 @@ fn ask_why(browser: &mut Chromium, slot: &str, tick: u64) {
 /// The number of props whose explanations are read.
 const ASKED: usize = 64;
 
-/// The slot of the prop with most contacts, among the first [`ASKED`] of the picture.
+/// The slot of the prop with the most contacts, among the first [`ASKED`] props of the picture.
 fn most_touching(browser: &mut Chromium) -> u64 {
     let props = "arena.shown.filter(({ isPlayer }) => !isPlayer)";
     let slots = browser.evaluate(&format!("{props}.map(({{ slot }}) => slot)"));
@@ -69,12 +69,12 @@ fn the_page_shows_another_future_beside_the_record() {
     browser.open(&format!("{}?replay={RECORDING}", page_of(&running)), "");
     browser.wait_for("globalThis.arena?.replay?.recording && arena.scene && arena.shown.length");
 
-    // The prop with most contacts is chosen, because its removal moves something.
+    // The prop with the most contacts is chosen, because its removal moves something.
     let seen = BEGIN + SOON;
     browser.evaluate(&format!("arena.replay.playing = false; arena.replay.seek({seen}); 0"));
     browser.wait_for(&format!("arena.replay.frames.has({seen})"));
-    // The page shows that tick from the next picture on. A missile of the picture before would be
-    // gone by then.
+    // The page shows that tick from the next picture on, so the test draws one. A missile that an
+    // older picture shows may be gone at that tick.
     browser.evaluate("arena.frame(performance.now(), 0); 0");
     let prop = most_touching(&mut browser);
     browser.evaluate(&format!("globalThis.chosen = {prop}; 0"));
@@ -122,7 +122,7 @@ fn the_page_shows_another_future_beside_the_record() {
     browser.evaluate("document.querySelector('#branch button').click(); 0");
     browser.wait_for("arena.replay.branch === null && document.querySelector('#branch').hidden");
 
-    // In the branch, a player who walks in the recording stands still.
+    // A player who walks in the recording stands still in the branch.
     let walker = "arena.shown.find(({ isPlayer, velocity: [x, y] }) =>
         isPlayer && Math.hypot(x, y) > 200).slot";
     browser.evaluate(&format!("arena.replay.seek({BEGIN}); 0"));

@@ -12,20 +12,20 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Far longer than anything here takes: only a hang lasts as long. It allows for pictures that are
-/// drawn without a graphics processor on a busy machine.
+/// A time far longer than anything in these tests takes, so only a hang lasts as long. It allows
+/// for pictures that are drawn without a graphics processor on a busy machine.
 pub(crate) const HANG: Duration = Duration::from_secs(120);
 
-/// The machine. Tests share it while they run side by side; a test that measures time has it for
-/// itself.
+/// The lock of the machine. Tests share it while they run side by side. A test that measures time
+/// holds it alone.
 static MACHINE: RwLock<()> = RwLock::new(());
 
 /// Number of tests with browsers that run now, however many threads there are for tests.
 static RUNNING: Mutex<usize> = Mutex::new(0);
 static ONE_ENDED: Condvar = Condvar::new();
 
-/// A place for a test with browsers. There is one for each processor, and one more: browsers take
-/// much of it, and wait now and then.
+/// A place for a test with browsers. There is one place for each processor, and one more, because
+/// browsers wait now and then.
 struct Place;
 
 impl Place {
@@ -54,8 +54,9 @@ thread_local! {
     static SHARE: RefCell<Option<RwLockReadGuard<'static, ()>>> = const { RefCell::new(None) };
 }
 
-/// Draws at most 15 pictures a second, unless a test sets `drawsOften` in the page. Without a
-/// graphics processor, each picture takes processor time from the other tests.
+/// A script that makes the page draw at most 15 pictures a second, unless a test sets `drawsOften`
+/// in the page. Without a graphics processor, each picture takes processor time from the other
+/// tests.
 const DRAW_SELDOM: &str = "(() => {
     const soon = requestAnimationFrame;
     globalThis.requestAnimationFrame =
@@ -129,12 +130,12 @@ impl Chromium {
             .arg("--no-sandbox")
             // WebGL is drawn by the CPU, even if the machine has a graphics processor.
             .args(["--use-angle=swiftshader", "--enable-unsafe-swiftshader"])
-            // A browser without a graphics processor puts the page together without WebGL's
-            // renderer, which would take twice the time.
+            // Without a graphics processor, the browser composes the page without WebGL's renderer,
+            // which would take twice the time.
             .arg("--disable-gpu-compositing")
             .arg("--disable-background-timer-throttling")
-            // On a busy machine a picture takes as long as if the graphics processor hung, and the
-            // watchdog would reset the graphics contexts of all pages.
+            // On a busy machine a picture takes so long that the watchdog would take the graphics
+            // processor for hung, and reset the graphics contexts of all pages.
             .arg("--disable-gpu-watchdog")
             .args(["--disable-background-networking", "--disable-component-update"])
             .arg(format!("--user-data-dir={}", profile.display()))

@@ -16,13 +16,14 @@ const ROUND: Duration = Duration::from_secs(20);
 /// Long enough to look at both pages on a busy machine.
 const INTERMISSION: Duration = Duration::from_secs(20);
 
-/// Notes every text of the clock, and the longest time that it has shown in each phase.
+/// A script that notes every text of the clock.
 const NOTE: &str = "addEventListener('DOMContentLoaded', () => {
     globalThis.clocks = new Set();
     setInterval(() => clocks.add(document.querySelector('#clock').textContent), 50);
 })";
 
-/// The seconds that the page's clock has shown after `before`, in the order of time.
+/// The times in seconds that the page's clock has shown after the text `before`, in the order in
+/// which they appeared.
 fn seconds(browser: &mut Chromium, before: &str) -> Vec<u64> {
     let clocks = browser.evaluate("[...clocks]");
     let texts = clocks.as_array().unwrap().iter().filter_map(Value::as_str);
@@ -69,13 +70,13 @@ fn a_round_has_a_warm_up_a_clock_a_result_and_a_next_map_on_a_desktop_and_a_phon
     for (size, _, page) in &mut pages {
         page.wait_for("/^0:[01]/.test(document.querySelector('#clock').textContent)");
         page.keep_picture(&format!("round-clock-{size}"));
-        // The clock lies on nothing else that a player sees.
+        // The clock covers nothing else that a player sees.
         let found = overlaps(page, "#clock, .chip, #score, #play dl, #join");
         assert_eq!(found, serde_json::json!([]), "{size}");
     }
     for (size, name, page) in &mut pages {
         page.wait_for("!document.querySelector('#centre').hidden");
-        // Players see through the camera of the map, and their own figures with it.
+        // Players see through the camera of the map, and also see their own bodies.
         page.wait_for(
             "arena.view.seenFrom.join() === '-300,-300,200' && arena.play.hidden === null",
         );
@@ -89,7 +90,7 @@ fn a_round_has_a_warm_up_a_clock_a_result_and_a_next_map_on_a_desktop_and_a_phon
         assert!(said.contains("Next: warren in "), "{size}: {said}");
         assert!(said.contains("Nobody can move until then."), "{size}: {said}");
         assert_eq!(page.evaluate("document.querySelector('#clock').textContent"), "Round over");
-        // The server's own line about the result is not told beside it.
+        // The page does not also show the server's own line about the result.
         let said = page.evaluate("document.querySelector('#news').textContent");
         assert_eq!(said, "", "{size}");
         // The whole card is on the screen.

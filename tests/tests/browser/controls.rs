@@ -20,8 +20,8 @@ fn position(browser: &mut Chromium) -> [f64; 3] {
     [0, 1, 2].map(|axis| position[axis].as_f64().unwrap())
 }
 
-/// Calls `steer` again and again until the player has moved. The player is turned each time, in
-/// case they are in a corner.
+/// Calls `steer` again and again until the player has moved. Turns the player each time, in case
+/// they are in a corner.
 fn moves(browser: &mut Chromium, mut steer: impl FnMut(&mut Chromium)) {
     let (before, begin) = (position(browser), Instant::now());
     loop {
@@ -107,7 +107,7 @@ fn a_gamepad_steers() {
     });
     browser.evaluate("pad.axes = [0, 0, 0, 0]; 0");
     let ground = browser.evaluate(AT_REST).as_f64().unwrap();
-    // The button is pressed and released by turns: a page that draws seldom may miss one jump.
+    // The test presses and releases the button by turns. A page that draws seldom may miss a press.
     let press = "pad.buttons[0].pressed = !pad.buttons[0].pressed";
     browser.wait_for(&format!("({press}, {POSITION}[2] > {ground} + 8)"));
     let yaw = browser.evaluate("arena.play.keys.yaw").as_f64().unwrap();
@@ -191,8 +191,8 @@ fn hits_are_seen_and_heard_and_the_line_is_told() {
     let told =
         browser.evaluate("[...document.querySelectorAll('.graph b')].map((b) => b.textContent)");
     assert!(told.as_array().unwrap().iter().all(|text| text != "–"), "{told}");
-    // A page that draws slowly must not measure a longer round trip on loopback. Other tests may hold
-    // up the page or the server for a while, so one sample is enough.
+    // A page that draws slowly must not measure a longer round trip on loopback. Other tests may
+    // hold up the page or the server for a while, so one sample is enough.
     browser.wait_for("arena.play.player.line.samples.some(({ rtt }) => rtt < 60)");
     // In the third person the player's own body is visible, unless a wall is right behind it.
     assert_ne!(browser.evaluate("arena.play.hidden"), serde_json::Value::Null);

@@ -1,5 +1,5 @@
 //! Many pages at once: ten play and ten watch, and the match does as well as with ten bots. Twenty
-//! browsers need a machine for themselves, so this runs only if `ARENA_CROWD=1` is set.
+//! browsers need a machine for themselves, so the test runs only if `ARENA_CROWD=1` is set.
 
 use std::fs;
 use std::io::Write;
@@ -22,7 +22,7 @@ const SIZE: (u32, u32) = (160, 120);
 const MEASURED: Duration = Duration::from_secs(10);
 
 /// A tick with pages may take this many times the CPU time of a tick with bots. The bots walk other
-/// ways, and twenty browsers leave no cache to the tick.
+/// ways, and twenty browsers leave little of the CPU's cache to the tick.
 const MORE: f64 = 1.5;
 
 /// Share of predictions that may be off by more than a tenth of a unit even if the server had all
@@ -99,7 +99,6 @@ fn ten_pages_play_and_ten_look_on_as_ten_bots_do() {
     }
     for (number, browser) in playing.iter_mut().enumerate() {
         browser.wait_for("globalThis.arena?.play?.player.isThere");
-        // The page walks and turns as the bots do.
         browser.evaluate(&format!(
             "arena.play.keys.stick('test', 0, 1);
             setInterval(() => (arena.play.keys.yaw += 0.86), 1000 + {number} * 37); 0"

@@ -34,8 +34,8 @@ pub(super) fn next_second(browser: &mut Chromium) {
 pub(super) const DRAW_ALL: &str =
     "Object.assign(arena.detail, { note() {}, share: 1, isTold: true })";
 
-/// Whether this is still the page that was told to draw all pixels, whether it has its graphics
-/// context, and whether it has counted a second of frames.
+/// A condition that holds if this is still the page that was told to draw all pixels, and it has
+/// its graphics context and has counted a second of frames.
 const DRAWS_ALL_STILL: &str = "Boolean(globalThis.arena?.detail.isTold) && arena.paint.rate > 0 && !arena.renderer.gl.isContextLost()";
 
 /// Makes the page draw all pixels, and waits until its camera stands still. A page that loses its
@@ -105,8 +105,8 @@ const BRIGHT: &str = "(() => {
 
 /// Symptom: without a graphics processor, the map was black in every view whose camera stood still,
 /// as soon as the map was copied instead of drawn.
-/// Cause: Chromium clears the screen before the first draw call of a frame, and does not count a
-/// copy as one, so the clear came after it.
+/// Cause: Chromium clears the screen before the first draw call of a frame. A copy does not count
+/// as a draw call, so the clear came after the copy.
 /// Cure: the screen is cleared explicitly before the copy (`draw/ground.js`).
 #[test]
 fn the_map_stays_in_view_while_the_sharpness_goes_down_and_up() {
@@ -125,12 +125,12 @@ fn the_map_stays_in_view_while_the_sharpness_goes_down_and_up() {
                 "Object.assign(arena.detail, {{ note() {{}}, share: {share} }}); 0"
             ));
             browser.wait_for(&format!("arena.renderer.detail === {share}"));
-            // The map is drawn once and copied in the pictures after that.
+            // The map is drawn once, and copied into the later pictures.
             std::thread::sleep(Duration::from_millis(600));
             let bright = browser.evaluate(BRIGHT).as_f64().unwrap();
             assert!(
                 bright > 0.05,
-                "{mode} at {share}: a share of only {bright} of the picture is not black"
+                "{mode} at sharpness {share}: only a share of {bright} of the picture is not black"
             );
         }
     }

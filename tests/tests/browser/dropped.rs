@@ -1,5 +1,5 @@
-//! Files that are dropped on the page. A file is looked at before anything is closed, and a player
-//! is asked.
+//! Files that are dropped on the page. The page checks a file before it closes anything, and asks a
+//! player first.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,8 @@ const DROP: &str = "(async () => {
     };
 })()";
 
-/// Files that cannot be played: the name, the change of a recording's bytes, and what is said.
+/// Files that cannot be played: the name, the change of a recording's bytes, and a part of the
+/// page's message.
 const BAD: [(&str, &str, &str); 6] = [
     ("empty.obsr", "() => new Uint8Array()", "not a recording"),
     ("cat.png", "(bytes) => bytes.slice(4)", "not a recording: it does not begin with OBSR"),
@@ -31,7 +32,8 @@ const BAD: [(&str, &str, &str); 6] = [
 
 const SAID: &str = "document.querySelector('#dialogue[open]')?.innerText ?? ''";
 
-/// Drops each bad file. The page says what is wrong with it, and `goes_on` holds before and after.
+/// Drops each bad file. Checks that the page says what is wrong with the file, and that `goes_on`
+/// still holds.
 fn refuses(browser: &mut Chromium, goes_on: &str) {
     for (name, change, said) in BAD {
         browser.evaluate(&format!("drop('{name}', {change})"));
@@ -42,8 +44,8 @@ fn refuses(browser: &mut Chromium, goes_on: &str) {
     }
 }
 
-/// Symptom: a file that was dropped threw a player out of the match, and a bad one also ended the
-/// replay that was shown.
+/// Symptom: a dropped file made a player leave the match, and a bad file also ended the replay that
+/// was shown.
 #[test]
 fn a_dropped_file_ends_nothing_unless_it_can_be_played_and_the_player_agrees() {
     let Some(program) = installed() else { return };
@@ -71,7 +73,7 @@ fn a_dropped_file_ends_nothing_unless_it_can_be_played_and_the_player_agrees() {
     browser.wait_for("arena.replay?.progress?.verified > 0");
     assert_eq!(browser.evaluate("arena.play === null"), true);
 
-    // A bad file does not end a replay, and a good one does without a question.
+    // A bad file does not end a replay. A good file ends it without a question.
     browser.evaluate("globalThis.first = arena.replay; 0");
     refuses(&mut browser, "arena.replay === first");
     browser.evaluate("drop('cut.obsr', (bytes) => bytes.slice(0, -20_000))");
@@ -84,7 +86,8 @@ fn a_dropped_file_ends_nothing_unless_it_can_be_played_and_the_player_agrees() {
     ends(running);
 }
 
-/// The simulation and the map come from the server. If they cannot be fetched, nothing ends, either.
+/// The simulation and the map come from the server. If they cannot be fetched, the page closes
+/// nothing.
 #[test]
 fn a_file_ends_nothing_while_the_server_is_away() {
     let Some(program) = installed() else { return };
@@ -126,8 +129,8 @@ fn marks_on_the_timeline_take_clicks_and_keys() {
     assert_eq!(at(&mut browser), 540);
     browser.evaluate("document.querySelector('#timeline [name=before]').click()");
     assert_eq!(at(&mut browser), 240);
-    // A click near a mark goes to it; elsewhere it goes to that tick. The text beside the timeline
-    // must have changed before.
+    // A click near a mark goes to the mark, and a click elsewhere goes to the tick at that place.
+    // The text beside the timeline must have changed before the click.
     browser.wait_for("document.querySelector('#timeline output').textContent.includes('tick 240')");
     let place = |share: f64| {
         format!(
@@ -172,7 +175,10 @@ fn the_list_of_recordings_says_map_date_and_length() {
         told.as_str().unwrap().to_owned()
     };
     let [whole, cut] = ["whole.obsr", "cut.obsr"].map(|name| told(&mut browser, name));
-    assert!(whole.starts_with("arena · ") && whole.ends_with(&size), "{whole}, not{size}");
+    assert!(
+        whole.starts_with("arena · ") && whole.ends_with(&size),
+        "{whole} does not end in{size}"
+    );
     assert!(cut.starts_with("arena · ") && cut.contains(" · no end yet · "), "{cut}");
     let year = browser.evaluate("String(new Date().getFullYear())");
     assert!(whole.contains(year.as_str().unwrap()), "{whole}");

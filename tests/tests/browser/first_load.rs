@@ -8,18 +8,18 @@ use server::{Options, PageOptions};
 use crate::chromium::{Chromium, installed};
 use crate::{ANY_PORT, ends, options, serve};
 
-/// The bar, in bytes on the wire. It holds for everything but the map, whose size differs.
+/// Maximum number of bytes on the wire for everything except the map, whose size differs.
 const MOST: u64 = 450_000;
 
-/// The map is drawn, and the simulation is there. The page fetches that after its first picture, so
-/// that Play begins at once.
+/// A condition that holds once the map is drawn and the simulation is fetched. The page fetches the
+/// simulation after its first picture, so that Play begins at once.
 const SHOWN: &str = "globalThis.arena?.scene && arena.renderer.ground?.times > 0
     && performance.getEntriesByType('resource').some(({ name, responseEnd }) => name.endsWith('/play.wasm') && responseEnd > 0)";
 
 const PLAYS: &str = "globalThis.arena?.play?.player.isThere";
 
-/// Sums the bytes of all answers so far, without the map and with it. A browser counts 300
-/// for the head of each. `files` has the page's own files.
+/// Sums the bytes of all answers so far, without the map and with it. A browser counts 300 bytes
+/// for the head of each answer. `files` lists the page's own files.
 const FETCHED: &str = "(() => {
     const all = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
     const sum = (answers) => answers.reduce((bytes, answer) => bytes + answer.transferSize, 0);
@@ -58,7 +58,7 @@ fn the_first_load_is_small_and_play_needs_no_other() {
         if query.is_empty() {
             browser.evaluate("document.querySelector('#welcome').requestSubmit(); 0");
             browser.wait_for(PLAYS);
-            assert_eq!(browser.evaluate(FETCHED)["files"], files, "Play fetches files of the page");
+            assert_eq!(browser.evaluate(FETCHED)["files"], files, "Play fetched more of the page");
         }
         let complaints = browser.complaints();
         assert!(complaints.is_empty(), "{complaints:?}");

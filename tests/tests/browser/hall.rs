@@ -18,7 +18,8 @@ pub(crate) const PLAYER: f64 = 16.0;
 /// The middle of the crate along X and Y: its faces are a unit from both walls.
 pub(crate) const CRATE_AT: f64 = HALF as f64 - 1.0 - CRATE / 2.0;
 
-/// Writes the map of the hall, with a camera for the end of a round in its upper corner, and returns its path.
+/// Writes the map of the hall, and returns its path. A camera for the end of a round is in an upper
+/// corner of the hall.
 pub(crate) fn write_map(name: &str) -> PathBuf {
     let (inner, outer) = (HALF, HALF + 16);
     let spawn = |origin: &str| {

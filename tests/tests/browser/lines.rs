@@ -26,7 +26,7 @@ fn plays_over(name: &str, line: Line, running: &Server) -> Option<(Proxy, Chromi
 
 #[test]
 fn a_line_that_is_lost_is_replaced_and_the_player_is_the_same() {
-    // Longer than a busy machine needs to notice the loss and to connect again.
+    // This is longer than a busy machine needs to notice the loss and to connect again.
     let rejoin = Duration::from_secs(120);
     let joining = JoiningOptions { rejoin, ..JoiningOptions::default() };
     let running = serve(&Options { joining, ..options() });
@@ -54,8 +54,8 @@ fn a_bad_line_is_said_in_a_plain_word() {
     let lossy = Line::both(Conditions { loss: 0.15, ..Conditions::default() });
     let Some((_proxy, mut browser)) = plays_over("lossy", lossy, &running) else { return };
     browser.wait_for("arena.play.player.line.mean('loss') > 0.05");
-    // On a machine that runs other tests, the page may say instead that it stands still. Then the
-    // word is judged by the line as measured, without the time for which the page stood still.
+    // On a machine that runs other tests, the page may say instead that it stands still. So the
+    // test computes the message from the same measurements, as if the page had never stood still.
     browser.evaluate(
         "globalThis.word = () => {
             const line = arena.play.player.line;

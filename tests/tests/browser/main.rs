@@ -1,8 +1,8 @@
 //! The page in a real browser, watching a real server. It shows the match that the server plays,
 //! with the positions that a native client gets.
 //!
-//! Tests begin in the order of their names, a few at a time. Those of `alone` begin early, when no
-//! long test keeps them waiting, and so does the one of `clock`, which waits for a minute.
+//! Tests begin in the order of their names, a few at a time. The tests in `alone` begin early, when
+//! no long test keeps them waiting. So does the test in `clock`, which takes about a minute.
 
 mod actions;
 mod alone;
@@ -51,14 +51,15 @@ use walkers::Walkers;
 
 const PLAYERS: u16 = 6;
 
-/// Objects scattered over the map, beside the props that it contains.
+/// Objects scattered over the map, in addition to the map's own props.
 const OBJECTS: u32 = 40;
 
-/// Coordinates closer than this, in units, are equal: they are sent in thirty-seconds of a unit.
+/// Two coordinates closer than this, in units, count as equal. They are sent in thirty-seconds of a
+/// unit.
 const EXACT: f64 = 1.0 / 64.0;
 
-/// Number of positions of moving entities to compare. Both clients must have got them for the same
-/// tick.
+/// Number of positions of moving entities to compare. A position is compared if the page and a
+/// native client got it for the same tick.
 const COMPARED: usize = 40;
 
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -161,7 +162,7 @@ fn agree(browser: &mut Chromium, walkers: &Walkers) {
 
 /// The number of colours in the page's picture.
 fn colours(browser: &mut Chromium) -> u64 {
-    // The pixels are lost with the frame, so they are read in the same script that draws it.
+    // The pixels are lost with the frame, so the script that draws the frame also reads them.
     let count = browser.evaluate(
         "(() => {
             arena.frame(performance.now(), 1);

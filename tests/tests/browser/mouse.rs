@@ -12,10 +12,10 @@ use crate::{ends, options, page_of, serve};
 /// The middle of the window, in pixels.
 const MIDDLE: (f64, f64) = (320.0, 240.0);
 
-/// Longer than any weapon takes to load.
+/// A time longer than any weapon takes to load.
 const LOADED: Duration = Duration::from_secs(2);
 
-/// The rays that the server has seen. The player of the page is alone.
+/// The number of rays that the server has seen. The page's player is alone, so all rays are theirs.
 fn rays(running: &Server) -> usize {
     let told: Vec<Value> = serde_json::from_str(&page(running, "/effects/0")).unwrap();
     told.iter().filter(|effect| effect["what"] == "ray").count()
@@ -30,8 +30,8 @@ fn wait_for_rays(running: &Server, count: usize) {
     }
 }
 
-/// Symptom: a click fired nothing, and no test noticed it, because all of them pressed the button
-/// by a function of the page.
+/// Symptom: a click fired nothing. No test noticed it, because all tests called a function of the
+/// page instead of pressing the button.
 #[test]
 fn the_mouse_fires_while_it_is_pressed_and_turns_the_view() {
     let Some(program) = installed() else { return };
@@ -73,7 +73,7 @@ fn the_mouse_fires_while_it_is_pressed_and_turns_the_view() {
     browser.mouse("mouseMoved", (MIDDLE.0 + 60.0, MIDDLE.1 + 20.0), "none");
     browser.wait_for(&format!("arena.play.keys.yaw !== {}", before[0]));
     let after = ["yaw", "pitch"].map(|name| angle(&mut browser, name));
-    // It turns to the right and down, three times as far to the right.
+    // The view turns to the right and down, three times as far to the right as down.
     let turned = [after[0] - before[0], after[1] - before[1]];
     assert!(turned[0] < 0.0 && (turned[0] / turned[1] - 3.0).abs() < 0.2, "{turned:?}");
     let complaints = browser.complaints();

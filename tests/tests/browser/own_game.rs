@@ -14,7 +14,7 @@ use crate::{colours, ends, options, page_of};
 
 const TICKS: u64 = 600;
 
-/// A new folder with a recording of the game. It is removed in the end.
+/// A new folder with a recording of the game. It is removed when it is dropped.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -38,7 +38,7 @@ fn recorded(name: &str) -> (Folder, Report) {
     (Folder(folder), report)
 }
 
-/// A server of the arena game, which does not have the map either.
+/// The server plays the arena game, and does not have the recording's map either.
 #[test]
 fn the_page_says_which_game_a_recording_is_of_and_who_plays_it() {
     let Some(program) = installed() else { return };
@@ -57,8 +57,9 @@ fn the_page_says_which_game_a_recording_is_of_and_who_plays_it() {
 fn the_page_replays_a_game_of_its_own_with_the_module_of_the_game() {
     let Some(program) = installed() else { return };
     let Some(module) = std::env::var_os("REPLAY_MODULE") else {
-        let skipped = "REPLAY_MODULE names no module of capture_the_flag; `server/web/wasm/build \
-                       --game server/examples/capture_the_flag/module FILE` makes one in two minutes";
+        let skipped = "REPLAY_MODULE is not set; `server/web/wasm/build --game \
+                       server/examples/capture_the_flag/module FILE` makes a module in two \
+                       minutes, and REPLAY_MODULE=FILE names it";
         let _ = writeln!(std::io::stderr(), "SKIPPED: {skipped}");
         return;
     };

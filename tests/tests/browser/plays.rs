@@ -48,14 +48,15 @@ pub(crate) const AT_REST: &str = "(async () => {
     return height();
 })()";
 
-/// Waits until the player stands, and returns the distance from the middle of the map. A player
-/// whose page stands still for some pictures seems to stand, so [`AT_REST`] counts ticks as well.
+/// Waits until the player stands, and returns the distance from the middle of the map. If the page
+/// stands still for some pictures, a moving player seems to stand, so [`AT_REST`] counts ticks as
+/// well.
 fn standing() -> String {
     AT_REST.replace("own.position[2]", "own.position.reduce((sum, x) => Math.hypot(sum, x))")
 }
 
-/// Notes the titles of the card in the middle, the health that it shows, and the arcs that point towards
-/// the origins of hits.
+/// A script that notes the titles of the card in the middle, the shown health, and the arcs that
+/// point towards the origins of hits.
 const NOTE: &str = "(() => {
     globalThis.noted = { words: [], healths: [], arcs: 0 };
     const watch = (selector, note) => new MutationObserver(note).observe(
@@ -73,7 +74,7 @@ const NOTE: &str = "(() => {
 const SIDE: f64 = 100.0;
 
 /// Share of predictions that may be off by more than a tenth of a unit although nobody disturbed
-/// the player and its commands came in time. One prediction may always be.
+/// the player and its commands came in time. One wrong prediction is always allowed.
 const WRONG: f64 = 0.02;
 
 /// Number of predictions that may be wrong if they all are within `TOUCH_TICKS`. The page knows the
@@ -96,8 +97,8 @@ const NOTE_WRONG: &str = "(() => {
     return 0;
 })()";
 
-/// Maximum number of walks. If the machine lets the page wait in all of them, it is too busy to
-/// judge.
+/// Maximum number of walks. If the machine lets the page wait in all of them, it is too busy for a
+/// judgement.
 const WALKS: usize = 3;
 
 /// Counts of compared predictions, of visible corrections, and of ticks in which the server had no
@@ -183,12 +184,12 @@ fn walk(browser: &mut Chromium, yaw: f64, until: &str) {
         if browser.evaluate(&format!("(([x, y]) => {until})([{x}, {y}])")) == true {
             return;
         }
-        assert!(begin.elapsed() < HANG, "the player does not stay where {until}, but at {x} {y}");
+        assert!(begin.elapsed() < HANG, "the player rests at {x} {y}, which is not where {until}");
     }
 }
 
-/// Walks a square: into the quadrant of positive x and y, and back. Each side is [`SIDE`] long at
-/// least.
+/// Walks a square: into the quadrant of positive x and y, and back. Each side is at least [`SIDE`]
+/// long.
 fn walk_a_square(browser: &mut Chromium) {
     for (side, until) in ["x > 0", "y > 0", "x < -SIDE", "y < -SIDE"].iter().enumerate() {
         let until = until.replace("SIDE", &SIDE.to_string());
@@ -271,7 +272,7 @@ fn hurts(running: &Server) -> Vec<(u64, u64, u64)> {
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
-        assert!(begin.elapsed() < HANG, "never: {what}");
+        assert!(begin.elapsed() < HANG, "this never happened: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

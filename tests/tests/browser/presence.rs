@@ -1,4 +1,4 @@
-//! Bodies that are not simply there: one that follows a player, and one that is hidden for a while.
+//! Bodies that a game attaches and hides: one follows a player, and one is hidden for a while.
 
 use glam::{DQuat, DVec3};
 use obsp::model::Model;
@@ -24,15 +24,16 @@ const HIDDEN: usize = 1;
 const BEHIND: f64 = 18.0;
 const ABOVE: f64 = 12.0;
 
-/// Places closer than this, in units, are equal: they are sent in thirty-seconds of a unit, and the
-/// page turns them.
+/// Two places closer than this, in units, count as equal. They are sent in thirty-seconds of a
+/// unit, and the page rotates them.
 const EXACT: f64 = 0.2;
 
-/// The way in units that a carrier must have gone before the ball can be said to follow.
+/// The distance in units that a carrier must have walked before the test judges whether the ball
+/// follows.
 const FAR: f64 = 48.0;
 
 impl Game for Balls {
-    /// The two balls, and who wears the first.
+    /// The two balls, and the player who wears the first.
     type State = (Vec<EntityId>, Option<EntityId>);
 
     fn models(&self) -> Vec<Model> {
@@ -112,7 +113,7 @@ fn a_worn_body_follows_its_carrier_and_a_hidden_one_is_not_drawn() {
     assert_ball_follows(&mut browser);
     assert_eq!(browser.evaluate(&is_drawn(HIDDEN)), Value::Bool(false));
 
-    // In a page that plays, the client library does.
+    // In a page that plays, the client library places the ball.
     browser.evaluate("document.querySelector('#join').click(); 0");
     browser.wait_for("arena.play?.player.isThere");
     browser.wait_for(&is_drawn(HIDDEN));

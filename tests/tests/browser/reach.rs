@@ -1,4 +1,4 @@
-//! The page for those who use no mouse, see little contrast, want less motion or run no scripts.
+//! The page for visitors who use no mouse, see little contrast, want less motion or run no scripts.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,8 +14,8 @@ const PLAYS: &str = "document.body?.classList.contains('play')
     && Number(document.querySelector('#play [name=health]').textContent) > 0";
 const REPLAYS: &str = "globalThis.arena?.replay?.progress?.verified > 0";
 
-/// The rules of axe-core, which `npm --prefix tests/web ci` fetches. If they are absent, this prints
-/// that the test is skipped and returns `None`.
+/// The rules of axe-core, which `npm --prefix tests/web ci` fetches. If they are absent, this
+/// prints that the test is skipped and returns `None`.
 ///
 /// # Panics
 /// If they are absent and `ARENA_NEED_AXE=1` is set.
@@ -31,8 +31,8 @@ fn axe() -> Option<String> {
     found
 }
 
-/// The faults that axe finds in the page as it is, of these impacts, each with its place; and the
-/// number of rules that the page holds.
+/// The serious and critical faults that axe finds in the page as it is, each with its place, and
+/// the number of rules that the page keeps.
 fn judged(browser: &mut Chromium) -> (Vec<String>, u64) {
     let found = browser.evaluate(
         "axe.run(document, { resultTypes: ['violations'] }).then(({ violations, passes }) => ({
@@ -78,12 +78,12 @@ fn axe_finds_no_serious_fault_on_any_page() {
         }
         browser.evaluate(&format!("{axe}; 0"));
         let (faults, held) = judged(&mut browser);
-        // Behind an open dialogue nothing is judged.
+        // The number is small because axe judges nothing behind an open dialogue.
         assert!(held > 10, "only {held} rules apply to {query:?}");
         found.extend(faults.into_iter().map(|fault| format!("{query:?}, {state:?}: {fault}")));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
-    // A fault would be found.
+    // Axe finds a fault if there is one.
     browser.evaluate(
         "document.body.insertAdjacentHTML('beforeend', '<button id=nameless></button>'); 0",
     );
@@ -91,7 +91,8 @@ fn axe_finds_no_serious_fault_on_any_page() {
     ends(running);
 }
 
-/// Presses Tab until the focus leaves the page, and returns what had the focus, in order.
+/// Presses Tab until the focus leaves the page or comes back to the first stop. Returns the names
+/// of the elements that had the focus, in order.
 fn stops(browser: &mut Chromium) -> Vec<String> {
     browser.evaluate("document.activeElement.blur()");
     let mut found = Vec::new();
@@ -142,7 +143,8 @@ fn the_keyboard_reaches_everything_and_first_what_one_came_for() {
     ends(running);
 }
 
-/// The contrast of each finger's label with its button, over black and over white, in each state.
+/// The contrast between each touch button and its label, over black and over white, in each state
+/// of the button.
 const CONTRASTS: &str = "(() => {
     const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
     const over = ([r, g, b, alpha = 1], below) => [r, g, b].map((c) => c * alpha + below * (1 - alpha));
@@ -188,7 +190,7 @@ fn the_preference_for_less_motion_is_heeded() {
     let mut browser = Chromium::start(&program, "calm", (800, 600));
     browser.open(&format!("{}?play=Ann", page_of(&running)), "");
     browser.wait_for(PLAYS);
-    // A loss of health rises from the name of its player, and a hit makes the mark jump.
+    // The number of a loss of health rises from the player's name, and a hit scales the hit mark.
     let moves = "(() => {
         const loss = document.createElement('em');
         document.querySelector('#labels').append(loss);

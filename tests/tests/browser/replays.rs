@@ -54,7 +54,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
     browser.wait_for(&format!("{badge} === '901 digests equal, 15 ticks audited'"));
     assert_eq!(browser.evaluate("document.querySelector('#status').textContent"), "Replay");
 
-    // Every view shows the recording at any tick, and a step is a tick.
+    // Every view shows the recording at any tick, and a step moves by one tick.
     for (tick, key) in [(450, "1"), (10, "2"), (890, "3")] {
         browser.press(key);
         browser.evaluate(&format!("arena.replay.playing = false; arena.replay.seek({tick})"));
@@ -118,7 +118,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
     browser.evaluate(
         "document.body.classList.remove('public'); document.querySelector('#layers').open = false; 0",
     );
-    // A phone has room for its controls.
+    // A phone has room for the controls of the replay.
     browser.resize(390, 844);
     browser.wait_for("document.querySelectorAll('.panel[open]').length === 0");
     let found = overlaps(&mut browser, ".chip, #views, #figures, .panel, #ask");
@@ -204,7 +204,7 @@ fn the_badge_is_whole_and_leaves_the_map_its_name() {
         && document.querySelector('h1').clientWidth > 20";
     assert_eq!(browser.evaluate(named), true, "the map's name is cut off");
 
-    // Somebody who asks a body no longer needs the invitation to ask.
+    // While the page explains a body, it hides the invitation to ask.
     browser.evaluate("arena.store.log.note('an invitation', performance.now() / 1000); 0");
     let invited = "document.querySelector('#news .page')?.checkVisibility()";
     browser.wait_for(&format!("{invited} === true"));

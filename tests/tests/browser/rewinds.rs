@@ -51,7 +51,7 @@ fn a_page_that_watches_rewinds_the_match_and_returns_to_it() {
     assert!((1800..=2100).contains(&(last - first)), "from {first} to {last}");
     assert_eq!(browser.evaluate("arena.replay.at"), last, "the rewind is shown from its end");
 
-    // A step back is a tick, and all ticks are verified.
+    // A step back moves by one tick, and all ticks are verified.
     browser.press(",");
     browser.wait_for(&format!("arena.replay.at === {} && arena.replay.frame()", last - 1));
     browser.wait_for(&format!("arena.replay.progress?.tick === {last}"));

@@ -5,7 +5,7 @@
     const say = (selector, text) => (find(selector).textContent = text);
     const show = (selector, isShown = true) => (find(selector).hidden = !isShown);
 
-    // Lines that are longer and more than a match has, so that every place is full.
+    // More and longer lines than a match has, so that every place is full.
     const fill = (selector, count, text) => {
         const lines = Array.from({ length: count }, (_, number) => {
             const line = document.createElement("li");
@@ -134,7 +134,7 @@
 
     globalThis.screens = {
         names: Object.keys(STATES),
-        // The page goes on while it is measured, so a state is made and measured in one go.
+        // The page keeps updating itself, so one call makes a state and measures it.
         measure: (name, byFinger) => {
             reset(byFinger);
             for (const act of STATES[name]) act();

@@ -1,4 +1,4 @@
-//! What a player sees on small screens, in every state: nothing covers anything else, and nothing
+//! The page of a player on small screens, in every state: nothing covers anything else, and nothing
 //! is below a notch.
 
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::chromium::{Chromium, installed};
 use crate::{ends, options, page_of, serve};
 
-/// Brings the page into its states, and measures it.
+/// A script that brings the page into its states, and measures it.
 pub(crate) const SCREENS: &str = include_str!("screens.js");
 
 /// Sizes of phones, upright and on their sides.
@@ -22,7 +22,7 @@ const ON_ITS_SIDE: [u32; 4] = [0, 47, 21, 47];
 /// Least number of parts on the screen in each state. With fewer, the test would measure nothing.
 const PARTS: u64 = 5;
 
-/// Measures all states. Returns what is wrong, each fault with the screen and the state.
+/// Measures all states. Returns all faults, each with its screen and its state.
 fn faults(browser: &mut Chromium, screen: &str, by_finger: bool) -> Vec<String> {
     let names = browser.evaluate("screens.names");
     let names: Vec<&str> = names.as_array().unwrap().iter().filter_map(Value::as_str).collect();
@@ -68,7 +68,7 @@ fn nothing_covers_anything_on_a_players_small_screen() {
     found.extend(faults(&mut browser, "200 % zoom", false));
     assert!(found.is_empty(), "{}", found.join("\n"));
 
-    // The test notices a part that covers others.
+    // The measurement finds a part that covers others.
     browser.evaluate("document.querySelector('#clock').style.inset = '0'; 0");
     let covered = browser.evaluate("screens.measure('a warning', false)");
     assert_ne!(covered["faults"], json!([]));

@@ -3,7 +3,8 @@
 use crate::chromium::{Chromium, installed};
 use crate::{ends, options, page_of, serve};
 
-/// Counts launches: those that are shown, and those that are heard.
+/// A script that fires five rockets. It counts the launches that are shown and the launches that
+/// are heard, and for each shown launch the frames since the click.
 const LAUNCH: &str = "
     (async () => {
         const { play, layers } = arena;

@@ -1,5 +1,5 @@
-//! What the page tells its player, and where: a shutdown, chat and commands, kills, another name,
-//! and the keys that reach all of it.
+//! The page's messages to its player about a shutdown, chat, commands and another name, and the
+//! keys that show the scores and reach *Leave*.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ fn a_shutdown_is_told_once_and_the_own_body_is_not_drawn_around_the_camera() {
     let first = browser.evaluate(&left).as_f64().unwrap();
     assert!(first > 30.0 && first <= 60.0, "{first} s");
     browser.wait_for(&format!("{left} < {first} - 2"));
-    // Attempts to join fail meanwhile, and the message is the same.
+    // Attempts to join fail meanwhile, and the message stays the same.
     let messages = browser.evaluate(
         "[...new Set([...told].filter(Boolean).map((text) => text.replace(/\\d+/, 'N')))]",
     );
@@ -65,7 +65,7 @@ fn a_shutdown_is_told_once_and_the_own_body_is_not_drawn_around_the_camera() {
         assert_eq!(browser.evaluate(&seen), false, "{gone}");
     }
     assert_eq!(browser.evaluate("arena.play.slot"), slot);
-    assert_eq!(browser.evaluate("arena.play.hidden"), slot, "the own body is drawn");
+    assert_eq!(browser.evaluate("arena.play.hidden"), slot, "the page draws the player's own body");
 }
 
 #[test]
@@ -75,7 +75,8 @@ fn commands_are_answered_by_the_page_and_lines_that_cannot_be_sent_stay() {
     let bob = Marksman::join(running.local_addr(), "Bob");
     browser.wait_for("arena.roster.players.size === 2");
 
-    // While a command is typed, the commands are listed. Without votes there are none of them.
+    // While a command is typed, the page lists the commands. This server has no votes, so the page
+    // lists no commands for votes.
     browser.evaluate("arena.play.speak(); 0");
     for letter in ["/", "n"] {
         browser.key(letter, letter.as_bytes()[0].into(), letter);
@@ -107,7 +108,7 @@ fn commands_are_answered_by_the_page_and_lines_that_cannot_be_sent_stay() {
         line.scrollWidth <= line.clientWidth && line.getBoundingClientRect().right <= 640)";
     assert_eq!(browser.evaluate(fits), true);
 
-    // Of many quick lines, the page holds the first that the server would drop.
+    // After many quick lines, the page holds back the first line that the server would drop.
     for number in 0..6 {
         say(&mut browser, &format!("quick {number}"));
         if browser.evaluate("document.querySelector('#chat').hidden") == false {
@@ -122,7 +123,7 @@ fn commands_are_answered_by_the_page_and_lines_that_cannot_be_sent_stay() {
     browser.key("Enter", 13, "\r");
     browser.wait_for(&format!("{FEED}.includes('Ann: {held}')"));
 
-    // Nobody else was told of a command.
+    // The page sent no command to the other player as a chat line.
     let said = bob.state(|state| {
         let lines = state.events.iter().filter_map(|event| match event {
             MatchEvent::Said { line, .. } => Some(line.as_str().to_owned()),
@@ -172,7 +173,7 @@ fn keys_show_the_scores_and_reach_leave() {
     browser.keep_picture("scores");
     browser.hold("Tab", false);
     browser.wait_for(&format!("!{scores}"));
-    // Words of operators are not shown to players, even on the operators' page.
+    // Players do not see the figures for operators, even on the operators' page.
     for hidden in ["#figures", "#verdict", "#charts"] {
         let seen = format!("document.querySelector('{hidden}').checkVisibility()");
         assert_eq!(browser.evaluate(&seen), false, "{hidden}");
@@ -180,7 +181,7 @@ fn keys_show_the_scores_and_reach_leave() {
     browser.hold("Escape", true);
     browser.hold("Escape", false);
     browser.wait_for("document.activeElement === document.querySelector('#join')");
-    // The key goes back to the match as well.
+    // The same key also leads back to the match.
     browser.hold("Escape", true);
     browser.hold("Escape", false);
     browser.wait_for("document.activeElement === arena.picture");

@@ -44,13 +44,14 @@ const OVERLAPS: &str = "(selector) => {
 
 const LIVE: &str = "globalThis.arena?.status.status.state === 'live'";
 
-/// The elements of a selector that overlap others or stick out of the screen, by [`OVERLAPS`].
+/// The elements among those of a selector that overlap others or stick out of the screen, by
+/// [`OVERLAPS`].
 pub(crate) fn overlaps(browser: &mut Chromium, selector: &str) -> Value {
     browser.evaluate(&format!("({OVERLAPS})('{selector}')"))
 }
 
 /// Waits for a message of trouble with this word, and returns it. On a busy machine the page may
-/// show another one before, for example that nobody answers.
+/// first show another message, for example that nobody answers.
 fn trouble(browser: &mut Chromium, word: &str) -> String {
     browser.wait_for(&format!(
         "!(document.querySelector('#trouble')?.hidden ?? true)
@@ -160,17 +161,18 @@ fn nothing_lies_on_anything_else_on_any_desk() {
     ends(running);
 }
 
-/// Widths of windows, from the smallest phone to a large desk, in pixels.
+/// Widths of windows, from the smallest phone to a large desktop, in pixels.
 const WIDTHS: std::ops::RangeInclusive<u32> = 320..=1600;
 
-/// Fills the line at the top with figures of a long match, which nothing changes any more.
+/// Fills the line at the top with figures of a long match, and stops the page from changing them.
 const LONG_FIGURES: &str = "(() => {
     arena.updateTables = () => {};
     for (const [name, text] of [['entities', '1234'], ['tick', '12345678'], ['frames', '240']])
         document.querySelector(`#${name}`).textContent = text;
 })()";
 
-/// Ends the card on which the page opens, and gives the server a second match with a long name.
+/// Hides the welcome card, and shows the choice of matches with a long name, as if the server had
+/// two matches.
 const WATCH_ONE_OF_TWO: &str = "(() => {
     document.querySelector('#welcome').hidden = true;
     document.querySelector('#choose').hidden = false;

@@ -19,8 +19,8 @@ const TURN_EVERY: u64 = 60;
 /// position for the same tick, even if their other updates come at different ticks.
 const REST: u64 = 15;
 
-/// Ticks for which positions are kept: as many as a page keeps, and those that pass while the page
-/// is asked.
+/// Ticks for which positions are kept: as many as a page keeps, and the ticks that pass while the
+/// test asks the page.
 const REMEMBERED: u32 = 1200;
 
 /// Positions in units, by slot, generation and tick.

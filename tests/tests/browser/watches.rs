@@ -48,7 +48,7 @@ fn a_browser_shows_what_the_server_plays_and_comes_back_after_a_restart() {
     ends(running);
 }
 
-/// Every view and every layer draws something, without an error.
+/// Checks that every view draws something, and every view and layer draws without an error.
 fn draws(browser: &mut Chromium) {
     for key in ["1", "2", "3"] {
         browser.press(key);
@@ -62,7 +62,7 @@ fn draws(browser: &mut Chromium) {
         browser.evaluate("arena.frame(performance.now(), 0.02)");
         assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0, "layer {key}");
     }
-    // The layers that the server computes on request arrive, and are of this match.
+    // The layers that the server computes on request arrive.
     browser.wait_for("arena.layers.answers.cut?.rows.length > 100");
     browser.wait_for("arena.layers.answers.cascade?.pairs.length > 0");
     browser.wait_for("arena.layers.answers.contacts?.tick > 0");

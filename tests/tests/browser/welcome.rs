@@ -1,4 +1,4 @@
-//! The first impression: the match, with a name and Play in the middle.
+//! The page as it opens: the match, with a field for a name and *Play* in the middle.
 
 use serde_json::json;
 use server::{Options, PageOptions};
@@ -9,13 +9,15 @@ use crate::{ANY_PORT, ends, options, page_of, serve};
 
 const LIVE: &str = "globalThis.arena?.status.status.state === 'live'";
 
-/// How far the middle of the card is from the middle of the screen, in pixels.
+/// The distance from the middle of the card to the middle of the screen, in pixels, along the axis
+/// where it is larger.
 const OFF: &str = "(() => {
     const box = document.querySelector('#welcome').getBoundingClientRect();
     return Math.max(Math.abs(box.left + box.right - innerWidth), Math.abs(box.top + box.bottom - innerHeight)) / 2;
 })()";
 
-/// How many pixels the card is below the middle of the screen; negative if it covers the middle.
+/// The number of pixels from the middle of the screen down to the card. It is negative if the card
+/// reaches above the middle.
 const BELOW: &str =
     "document.querySelector('#welcome').getBoundingClientRect().top - innerHeight / 2";
 
@@ -43,7 +45,7 @@ fn the_page_opens_on_a_name_and_play_for_operators() {
     });
     assert_eq!(stops, [true, true]);
 
-    // A name that no server would take is told beside its field, and kept.
+    // If no server would take a name, the page says so beside the field and keeps the name.
     let long = "x".repeat(25);
     browser.evaluate(&format!(
         "(() => {{
@@ -72,7 +74,7 @@ fn the_page_opens_on_a_name_and_play_for_operators() {
     browser.wait_for(LIVE);
     browser.wait_for("document.querySelector('#charts').open");
     assert_eq!(browser.evaluate("document.querySelector('#welcome').hidden"), true);
-    assert_eq!(browser.evaluate(OPEN), json!(["charts", "score"]), "a fold is not remembered");
+    assert_eq!(browser.evaluate(OPEN), json!(["charts", "score"]), "a fold was not remembered");
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:?}");
     ends(running);
@@ -94,7 +96,7 @@ fn visitors_find_the_match_without_the_panels_and_words_of_operators() {
         browser.open(&page, "");
         browser.wait_for(&format!("{LIVE} && !document.querySelector('#welcome').hidden"));
         browser.keep_picture(&format!("welcome-{width}"));
-        // On a phone that stands the card leaves the map in the middle free.
+        // On an upright phone, the card leaves the middle of the map free.
         let [off, below] = [OFF, BELOW].map(|place| browser.evaluate(place).as_f64().unwrap());
         assert!(if width < height { below > 0.0 } else { off < 2.0 }, "{width} x {height}");
         let all = "#welcome, .chip, #views, .panel, #ask, #open";

@@ -15,7 +15,7 @@ use super::page::{Page, files, root};
 /// would run nothing.
 const LEAST_BLOCKS: usize = 8;
 
-/// Longest time of a block, in seconds. The programs are compiled before.
+/// Time limit of a block, in seconds. The programs are compiled before, outside this limit.
 const LIMIT: &str = "120";
 
 /// The programs that blocks run by their names, as arguments of `cargo build`.
@@ -55,7 +55,7 @@ fn each_block_that_says_that_it_runs_does() {
         faults.join("\n\n")
     );
     let count = blocks.len();
-    assert!(count >= LEAST_BLOCKS, "{count} blocks are marked `sh run`, not {LEAST_BLOCKS}");
+    assert!(count >= LEAST_BLOCKS, "{count} blocks are marked `sh run`, fewer than {LEAST_BLOCKS}");
 }
 
 /// The blocks of a page that are run: where each is (`PAGE:LINE`), and its text.
@@ -65,9 +65,10 @@ fn runnable(page: &str) -> Vec<(String, String)> {
     marked.map(|(line, _, script)| (format!("{page}:{line}"), script)).collect()
 }
 
-/// The arguments by which `cargo build` compiles the programs that a script starts by `cargo run`.
-/// They name the packages as the script does, so that `cargo run` finds them up to date: other
-/// packages beside them would change the features of shared crates, and compile these anew.
+/// The arguments with which `cargo build` compiles the programs that a script starts by
+/// `cargo run`. They name the same packages as the script, so that `cargo run` finds the programs
+/// up to date. Further packages in one build would change the features of shared crates, and Cargo
+/// would compile these crates again.
 fn started_by_cargo(script: &str) -> impl Iterator<Item = &str> {
     let starts = script.lines().filter_map(|line| line.split_once("cargo run "));
     starts.map(|(_, arguments)| arguments.split_once(" -- ").map_or(arguments, |(own, _)| own))

@@ -39,7 +39,7 @@ fn targets(page: &Page) -> Vec<(usize, String)> {
 }
 
 fn follow(from: &str, target: &str, pages: &BTreeMap<String, Page>) -> Result<(), String> {
-    // Other sites are not asked, and rustdoc checks the names of Rust items.
+    // Links to other sites are not followed, and rustdoc checks the names of Rust items.
     if target.contains("://") || target.starts_with("mailto:") || target.contains("::") {
         return Ok(());
     }

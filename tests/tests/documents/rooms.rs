@@ -10,10 +10,10 @@ use std::path::Path;
 
 use super::page::{files, read};
 
-/// Files that a folder of `server/src` may hold beside its subfolders.
+/// Maximum number of files in a folder of `server/src`, without its subfolders.
 const FILES: usize = 12;
 
-/// Entries that `server/src` itself may have, files and folders.
+/// Maximum number of files and folders in `server/src` itself.
 const ENTRIES: usize = 20;
 
 /// Maximum number of lines of a function that moves bodies.
@@ -94,7 +94,7 @@ fn functions_of_the_moving_bodies_fit_on_a_screen() {
             }
         }
     }
-    assert_eq!(long, [""; 0], "cut these functions, each has more than {LINES} lines");
+    assert_eq!(long, [""; 0], "divide these functions, which have more than {LINES} lines");
 }
 
 /// The order that a `lib.rs` states: each line of its list begins with one module or several.
@@ -153,7 +153,8 @@ fn test_modules(source: &str) -> Vec<String> {
     declared.collect()
 }
 
-/// The places in a source that name a module which comes later in the order.
+/// The places in a source that name a module that comes later in the order, or a name of the
+/// crate's root.
 fn breaks(path: &str, source: &str, root: &str, order: &Order) -> Vec<String> {
     let module = module(path);
     let Some(&own) = module.first().and_then(|room| order.get(*room)) else { return Vec::new() };

@@ -108,7 +108,7 @@ fn the_page_of_versions_has_the_numbers_and_the_messages_of_the_formats() {
     }
 }
 
-/// Case: the page said version 8 where the code had gone on to 10.
+/// Symptom: the page named version 8 while the code already had version 10.
 #[test]
 fn the_page_of_the_protocol_names_the_version_of_the_code() {
     let (_, file, constant) = FORMATS[0];

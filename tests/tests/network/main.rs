@@ -1,5 +1,5 @@
-//! Servers among bad lines and hostile peers. These tests mostly wait for limits of time, and few need
-//! much processor time, so they are one program, in which many wait at once.
+//! Servers with bad lines and hostile peers. These tests mostly wait for time limits, and few need
+//! much processor time. So they are one program, in which many tests wait at once.
 
 mod bad_line;
 #[cfg(target_os = "linux")]
@@ -9,7 +9,7 @@ mod wire_hostile;
 use tokio::sync::Semaphore;
 
 /// Places for the scenarios that measure rates or delays. Each takes a tenth of two processors, so
-/// that others hardly disturb it. Scenarios without a place measure neither.
+/// that others hardly disturb it. Scenarios that measure neither take no place.
 static PLACES: Semaphore = Semaphore::const_new(4);
 
 /// Places that a hostile peer takes: a flood takes a whole processor while it lasts.

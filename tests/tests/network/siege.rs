@@ -26,7 +26,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Far longer than anything here takes: only a hang lasts as long.
+/// A time far longer than anything in these tests takes, so only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(20);
 
 /// Longest time for which a connection that never becomes a player's may stay open: the limits for
@@ -358,7 +358,7 @@ async fn slow_connections_to_the_pages_keep_no_probe_out() {
         times.push(begin.elapsed());
     }
     times.sort_unstable();
-    // The bar is ten times the bench's bar, because the machine may be busy.
+    // The limit is ten times the bench's limit, because the machine may be busy.
     assert!(times[2] < Duration::from_millis(500), "{times:?}");
     end(running).await;
 }
@@ -410,8 +410,9 @@ async fn a_wrong_hello_in_the_next_world_is_refused_and_counted() {
     end(running).await;
 }
 
-/// Symptom: a client joined that accepts only datagrams of up to 100 bytes, into which no snapshot
-/// fits. The server sent it no snapshot, so the watchdog ended the server after 31 s.
+/// Symptom: a client that accepts only datagrams of up to 100 bytes could join, although no
+/// snapshot fits into them. The server sent it no snapshot, so the watchdog ended the server after
+/// 31 s.
 #[tokio::test]
 async fn a_client_whose_datagrams_hold_no_snapshot_is_not_let_in() {
     let running = serve(options());

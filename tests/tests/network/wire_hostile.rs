@@ -17,20 +17,20 @@ use tokio::time::timeout;
 
 use crate::{HOSTILE, PLACES};
 
-/// Far longer than anything here takes.
+/// A time far longer than anything in these tests takes, so only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(20);
 
 /// Time for which the witness plays and measures.
 const WATCH: Duration = Duration::from_secs(2);
 
-/// Figures count only if the machine let threads wait no longer than `PROMPT`. Else they are
-/// measured again, at most `ATTEMPTS` times in all. It is half a tick: the server leaves out a state
-/// that waits for 12 ms, and more threads than one may wait.
+/// Figures count only if the machine let threads wait no longer than `PROMPT`. Otherwise they are
+/// measured again, at most `ATTEMPTS` times in all. `PROMPT` is half a tick, because the server
+/// leaves out a state that waits for 12 ms, and several threads may wait one after another.
 const PROMPT: Duration = Duration::from_millis(8);
 const ATTEMPTS: u32 = 5;
 
 /// Limit in bytes of the memory that any number of offenders may cost the server. It is twice the
-/// most that was measured, and as much as forty players take, at about 200 KiB each.
+/// highest measured value, and as much as forty players take, at about 200 KiB each.
 const MOST_MEMORY: u64 = 8 << 20;
 
 /// A server process, and its memory before any offence.
@@ -50,8 +50,8 @@ fn serve() -> Server {
     Server { process: ServerProcess::start(&["--map", &map, "--drain", "0"]), memory: None }
 }
 
-/// Ends the server once the honest player has left, and asserts that its memory stayed within bounds.
-/// The server would wait for the answer to its goodbye of a player who stays.
+/// Lets the honest player leave, asserts that the server's memory stayed within bounds, and ends
+/// the server. If the player stayed, the server would wait for the player's answer to its goodbye.
 async fn end(mut running: Server, good: Client) {
     good.leave().await;
     if cfg!(target_os = "linux") {
@@ -328,7 +328,7 @@ async fn a_client_that_never_acknowledges_gets_no_more_than_the_budget() {
         bytes as f64 / begin.elapsed().as_secs_f64()
     };
     let (bytes, ()) = tokio::join!(bytes, sees_nothing_amiss(&mut good, &running));
-    // The budget is 16,000 bytes a second, and some more was saved up.
+    // The budget is 16,000 bytes a second, and some bytes were saved up.
     assert!(bytes < 25_000.0, "{bytes} bytes a second");
     // A client that sends nothing at all is dropped after the idle time-out.
     let plays = async {
@@ -378,9 +378,9 @@ async fn claiming_every_tick_twice_gains_nothing() {
     let ticks = metric(&running, "game_ticks_total").await - ticks;
     assert!(
         accepted > ticks,
-        "only {accepted} commands in {ticks} ticks: none of the offender's is accepted"
+        "only {accepted} commands in {ticks} ticks, so none of the offender's were accepted"
     );
-    assert!(accepted <= 2.0 * ticks + TO_COME, "{accepted} commands are accepted in {ticks} ticks");
+    assert!(accepted <= 2.0 * ticks + TO_COME, "{accepted} commands accepted in {ticks} ticks");
     assert_eq!(metric(&running, "game_players").await, 2.0);
     end(running, good).await;
 }
@@ -426,7 +426,7 @@ async fn ten_thousand_half_open_attempts_are_asked_to_prove_their_address() {
     end(running, good).await;
 }
 
-/// An address whose datagrams reach the server, and to which no answer comes back.
+/// An address that passes all datagrams on to the server, and from which no answer comes back.
 async fn one_way(server: SocketAddr) -> SocketAddr {
     let front = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let back = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();

@@ -1,5 +1,5 @@
-//! Maps and matches without a server, judged by oracles: one program, because each links the whole
-//! simulation.
+//! Maps and matches without a server, judged by oracles. The tests are one program, because each
+//! program links the whole simulation.
 
 mod physics_laws;
 mod player_places;

@@ -4,7 +4,7 @@
 //!
 //! `LAW_SEEDS=1000 cargo test -p tests --test simulation physics_laws` plays that many scenes of
 //! each law, and `LAW_FIRST=7` begins with that seed. `tests/results/laws.txt` has the table of the
-//! full sweep, beside that of `rapier3d`.
+//! full sweep, and beside it the table of `rapier3d`.
 
 mod bouncing;
 mod carrying;
@@ -27,7 +27,7 @@ fn law(name: &str) -> &'static Law {
     LAWS.iter().find(|law| law.name == name).expect("the law is in the list")
 }
 
-/// Seeds up to 120 of the scenes in which a law is missed. They are known limits of the simulation,
+/// The seeds up to 120 with which a law is missed. These scenes are known limits of the simulation,
 /// which `LIMITS.md` lists.
 const KNOWN: [(&str, &[u64]); 1] = [("conveyors", &[10])];
 

@@ -1,10 +1,10 @@
 //! Players in places that may hold them: pits, gullies, creases and ledges, with props in them.
 //!
-//! A player must get out of each place by walking or jumping, unless Quake III's movement does not
-//! get out of it either. That movement is an oracle of its own ([`quake3`]), written after the
-//! public description of the game's `pmove`. It starts where our player came to rest, and gets the
-//! same input and the map's own traces. It knows no props, so props must not hold a player who
-//! could leave without them.
+//! A player must get out of each place by walking or jumping, unless a player with Quake III's
+//! movement does not get out either. Quake III's movement is an oracle ([`quake3`]), written after
+//! the public description of the game's `pmove`. Its player starts where our player came to rest,
+//! and gets the same input and the map's own traces. The oracle knows no props, so props must not
+//! hold a player who could leave without them.
 //!
 //! `PLAYER_PLACES=10000 cargo test -p tests --test simulation player_places` tries this many
 //! places, and `PLAYER_PLACES_SEED` chooses other places.

@@ -14,8 +14,8 @@ use oracle::map_text::{self, Entity};
 use oracle::sweep::{Body, Solids};
 use tests::harness::{foreign_map, own_map};
 
-/// A body that is deeper in a solid than this, in units, counts as inside: `f32` at 4,096 units is
-/// exact to 1/2048.
+/// A body that is deeper in a solid than this, in units, counts as inside. An `f32` at 4,096 units
+/// is exact to 1/2048.
 const SHELL: f64 = 0.01;
 
 /// Tolerance of a contact along the segment, in units.

@@ -1,8 +1,8 @@
 //! The contacts of bodies that are about to touch do not depend on the filters that are on, on the
 //! order of the bodies, or on the place of the scene in the world.
 //!
-//! `SIM_PAIRS=1000000 cargo test -p tests --release --test simulation sim_contacts` tests this many scenes for
-//! each of the two tests. `SIM_PAIRS_SEED` chooses other scenes.
+//! `SIM_PAIRS=1000000 cargo test -p tests --release --test simulation sim_contacts` plays this many
+//! scenes in each of two tests. `SIM_PAIRS_SEED` chooses other scenes.
 
 use std::sync::Arc;
 
@@ -47,9 +47,9 @@ fn filters() -> impl Iterator<Item = Stages> {
 }
 
 /// One scene in this many may have a single contact point elsewhere on the same plane, with the
-/// same gap. Rounding may decide the point: if two edges are parallel, all their points are equally
-/// close, and if rounding ends the search for the least distance, the plane is found but not always
-/// the points. This was seen in 2 of 60,000 scenes.
+/// same gap. Rounding may decide the point. If two edges are parallel, all their points are equally
+/// close. If rounding ends the search for the least distance, the search finds the plane, but not
+/// always the points. This was seen in 2 of 60,000 scenes.
 const ELSEWHERE: usize = 1_000;
 
 /// Whether two manifolds of a single point differ only in where that point is, as [`ELSEWHERE`]
@@ -63,8 +63,8 @@ fn is_elsewhere(a: &Manifold, b: &Manifold) -> bool {
         && a.normal.distance(b.normal) < ROUNDING
 }
 
-/// The first list, in which single points that are elsewhere are replaced by those of the second
-/// list. Also whether any point was replaced.
+/// The first list, in which single points that are elsewhere are replaced by the points of the
+/// second list, and whether any point was replaced.
 fn aligned(ours: &[Manifold], theirs: &[Manifold]) -> (Vec<Manifold>, bool) {
     let mut any = false;
     let pick = |(a, b): (&Manifold, &Manifold)| {
@@ -221,7 +221,7 @@ fn two_bodies_have_the_same_contacts_whatever_the_filters_their_order_and_the_pl
         let context = |how: &str| {
             format!("seed {seed}, scene {scenes}, {how}: {} and {}: {things:?}", a.name, b.name)
         };
-        // In a hollow that was entered sideways the bodies may overlap. No match has such poses.
+        // If one body is in a hollow of the other, they may overlap. No match has such poses.
         let Some(usual) = with_any_filters(&search, &things) else { continue };
         let [first, second] = things;
         let other =
@@ -302,7 +302,8 @@ fn a_body_has_the_same_contacts_with_the_world_whatever_the_filters_and_the_plac
     tally.end();
 }
 
-/// Bodies that fly at each other meet in this tick, and are found from as far away as they go in it.
+/// Two bodies that fly at each other meet in this tick. They have contacts even if they are as far
+/// apart as they move in the tick.
 #[test]
 fn bodies_that_fly_at_each_other_have_contacts_whatever_the_filters() {
     let models = Figure::shipped();
@@ -321,7 +322,7 @@ fn bodies_that_fly_at_each_other_have_contacts_whatever_the_filters() {
                 angular: DVec3::ZERO,
             };
             let things = [thing(at, way * 600.0), thing(at + way * distance, way * -600.0)];
-            // One body in a hollow of the other overlaps it.
+            // Bodies overlap if one is in a hollow of the other.
             let Some(found) = with_any_filters(&search, &things) else { continue };
             met += 1;
             assert!(!found.is_empty(), "two of {} with a gap of {gap}", figure.name);

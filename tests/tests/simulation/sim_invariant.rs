@@ -41,7 +41,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
         })
         .collect();
 
-    // Movers of the map and pictures of items are no props.
+    // Movers of the map and pictures of items are not props.
     let is_prop = |entity: &&EntityState| match entity.kind {
         Kind::Prop { model } => {
             entity.traits.is_solid() && drawn_number(&names[usize::from(model.0)]).is_none()
@@ -111,8 +111,8 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
         assert!(counters.emergency_replacements == 0, "{counters:?}");
         return;
     }
-    // A player who waited for a free spawn point must have found one by now. What burns or crushes
-    // players may have killed one a moment ago.
+    // A player who waited for a free spawn point must have found one by now. Other players may be
+    // missing because something burnt or crushed them a moment ago.
     let is_there = |id| before.entities.iter().any(|entity| entity.id == id);
     for player in crowd.iter().map(Wanderer::id) {
         let is_dead = game.vitals(player).is_some_and(|vitals| vitals.health == 0);
@@ -122,8 +122,8 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
     assert_eq!(props(&before), props(&start), "a prop is missing");
 }
 
-/// The judge of the tests below is not blind. In each mover of the arena it sees a player and a
-/// prop, and it sees both of them in each other and in the floor.
+/// The judge of the tests below is not blind. It sees a player and a prop that are in a mover of
+/// the arena, in the floor or in each other.
 #[test]
 fn the_judge_sees_what_is_in_a_mover_or_in_the_map() {
     let path = own_map("arena.map");

@@ -1,8 +1,8 @@
-//! Pairs of the shipped models that just touch or just do not. An oracle of exact triangles judges
-//! the simulation's verdicts, which must be right outside the simulation's margins.
+//! Pairs of the shipped models that just touch or just do not touch. An oracle of exact triangles
+//! judges the simulation's verdicts, which must be right outside the simulation's margins.
 //!
-//! `SIM_PAIRS=1000000 cargo test -p tests --release --test simulation sim_pairs` judges a million pairs. The
-//! default is a small sample.
+//! `SIM_PAIRS=1000000 cargo test -p tests --release --test simulation sim_pairs` judges a million
+//! pairs. The default is a small sample.
 
 use glam::DVec3;
 use obsp_sim::query::{At, MARGIN, are_clear, separation};
@@ -32,7 +32,7 @@ fn the_verdicts_of_the_simulation_on_near_pairs_are_true() {
         let at_a = (home, turn(&mut random));
         let (turn_b, way) = (turn(&mut random), direction(&mut random));
         let contact = touching_distance((a, at_a), (b, turn_b), way);
-        // Poses around the contact differ from it by any scale, from rounding to a whole unit.
+        // The distances of the poses from the contact are of any scale, from rounding to a unit.
         for _ in 0..PER_CONTACT {
             let offset = 10.0_f64.powf(random.between(-6.0, 0.0));
             let sign = if random.one_in(2) { -1.0 } else { 1.0 };

@@ -5,8 +5,8 @@
 //! depth, and their paths lead through these poses. So the oracle knows that they meet and need not
 //! search for the moment, however thin and fast they are, and however soon they part again.
 //!
-//! `SIM_PASSAGES=100000 cargo test -p tests --release --test simulation sim_passage` judges this many cases.
-//! `SIM_PAIRS_SEED` chooses other cases.
+//! `SIM_PASSAGES=100000 cargo test -p tests --release --test simulation sim_passage` judges this
+//! many cases. `SIM_PAIRS_SEED` chooses other cases.
 
 use glam::{DQuat, DVec3};
 use obsp_sim::query::{MARGIN, Passing, Way, passing, separation};

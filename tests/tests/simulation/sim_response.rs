@@ -55,7 +55,7 @@ fn pen(half: i32) -> MapBuilder {
         .block([-half, half, 0], [half, out, 2_000])
 }
 
-/// Cosine of the angle between the body's flattest axis and the vertical.
+/// Cosine of the angle between the vertical and the body's axis that is closest to it.
 fn flatness(body: &EntityState) -> f64 {
     let axes = [DVec3::X, DVec3::Y, DVec3::Z];
     axes.iter().map(|&axis| (body.orientation * axis).z.abs()).fold(0.0, f64::max)
@@ -119,7 +119,7 @@ fn dropped_boxes_come_to_rest_flat() {
     }
 }
 
-/// The coefficient of friction of all bodies, whose friction angle is 31 degrees.
+/// The coefficient of friction of all bodies. It makes a friction angle of 31 degrees.
 const RUBBING: f64 = 0.6;
 
 /// Maximum height from which boxes fall onto a ramp, in units.

@@ -15,7 +15,8 @@ const TICKS: u64 = 90;
 const PLAYERS: u16 = 12;
 const SEED: u64 = 11;
 
-/// Nine bars beside each other, as one model. The BSP of a body is asked only if it has many parts.
+/// Nine bars beside each other, as one model. The stages query the BSP of a body only if the body
+/// has many parts.
 fn grating() -> Model {
     const FACES: [[u32; 4]; 6] =
         [[1, 3, 4, 2], [5, 6, 8, 7], [1, 2, 6, 5], [3, 7, 8, 4], [1, 5, 7, 3], [2, 4, 8, 6]];

@@ -87,7 +87,7 @@ fn every_entity_in_the_maps_is_described() {
     }
 }
 
-/// The names of classes with which a source file compares.
+/// The names of classes with which a source file compares an entity's class.
 fn classes_in(text: &str) -> BTreeSet<String> {
     let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
     let code = product.lines().filter(|line| !line.trim_start().starts_with("//"));

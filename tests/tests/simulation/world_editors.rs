@@ -3,12 +3,12 @@
 //! parallel. The compiled map must match the text of every brush.
 //!
 //! By default the samples are few. `WORLD_WORLDS=200 WORLD_POINTS=200000 WORLD_TRACES=50000
-//! WORLD_TURNS=12 WORLD_RESULTS=FILE cargo test --release -p tests --test simulation world_editors --
-//! --nocapture` produces the full figures, which takes hours. Every outcome is appended to FILE,
+//! WORLD_TURNS=12 WORLD_RESULTS=FILE cargo test --release -p tests --test simulation world_editors
+//! -- --nocapture` produces the full figures, which takes hours. Every outcome is appended to FILE,
 //! and maps that FILE contains are not tested again. Maps with faults are written to the folder
 //! `WORLD_KEEP`. `WORLD_SEED` chooses other samples, and `WORLD_MAP` selects the maps whose path
 //! contains it. All maps are tested unrotated first, then with one rotation each, then with a
-//! second, each time the smallest first.
+//! second one, and so on. Each time the smallest map comes first.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -29,7 +29,7 @@ struct Samples {
     traces: usize,
 }
 
-/// Descriptions of the faults of a map's compiled map.
+/// Descriptions of the faults in the compiled map of this text.
 fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
     faults_for(&Spaces::default(), name, text, samples, seed)
 }
@@ -325,8 +325,8 @@ fn samples() -> Samples {
     Samples { points: setting("WORLD_POINTS", 1_500), traces: setting("WORLD_TRACES", 800) }
 }
 
-/// The default sizes, or up to five random ones in any order. Some of these are as flat as a plank,
-/// and the bare point may be missing.
+/// The default sizes, or up to five random sizes in any order. Some random sizes are as flat as a
+/// plank, and the size of a point may be missing.
 fn some_sizes(random: &mut Random) -> Spaces {
     if random.one_in(2) {
         return Spaces::default();

@@ -3,9 +3,9 @@
 //! end up inside one.
 //!
 //! By default the samples are few. `WORLD_POINTS=1000000 WORLD_TRACES=100000 WORLD_MOVES=1000000
-//! cargo test -p tests --test simulation world_truth -- --nocapture` produces the full figures, for each size
-//! of each map. `WORLD_SEED` chooses other samples, and `WORLD_MAP` selects the maps whose path
-//! contains it.
+//! cargo test -p tests --test simulation world_truth -- --nocapture` produces the full figures, for
+//! each size of each map. `WORLD_SEED` chooses other samples, and `WORLD_MAP` selects the maps
+//! whose path contains it.
 
 use std::path::{Path, PathBuf};
 
@@ -18,10 +18,10 @@ use tests::oracle::verify::{Judge, Wrong};
 /// points are in narrow gaps that the flood does not enter.
 const DOUBTFUL: f64 = 0.01;
 
-/// Largest share of a mover's traces with a stray normal: that of a plane a few thousandths of a
-/// unit off any face. A mover that slides along surfaces reaches points where several planes meet
-/// within rounding, and gets such normals there. The times of these traces are right, and the mover
-/// stays free.
+/// Largest share of a mover's traces with a stray normal. It is the normal of a plane that is a few
+/// thousandths of a unit off any face. A mover that slides along surfaces reaches points where
+/// several planes meet within rounding, and gets such normals there. The times of these traces are
+/// right, and the mover stays free.
 const STRAY_MOVES: f64 = 1e-5;
 
 fn percent(part: usize, of: usize) -> f64 {

@@ -1,5 +1,5 @@
-//! Addresses of both families: those at which a server listens, those by which clients find it,
-//! those from which it answers, and those that a ban covers.
+//! Addresses of both families: where a server listens, how clients find it, from where it answers,
+//! and what a ban covers.
 
 mod handed_over;
 mod proxies;
@@ -23,10 +23,10 @@ use tokio::time::timeout;
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(30);
 
-/// The bar: a client reaches the server within this time, whatever addresses the name has.
+/// The limit of the time in which a client reaches the server, whatever addresses the name has.
 const REACHED: Duration = Duration::from_secs(1);
 
-/// This variable is set while the inner half of a test runs, in a network of its own.
+/// The environment variable that is set while the inner half of a test runs, in its own network.
 const INSIDE: &str = "TESTS_INSIDE_BINDV6ONLY";
 
 const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -131,8 +131,8 @@ async fn every_client_reaches_the_server_by_every_kind_of_address() {
     }
 }
 
-/// Plays the same matrix where `[::]` does not include IPv4 by default. The test needs the right
-/// to make a network.
+/// Runs the test above where `[::]` does not include IPv4 by default. This test needs the right to
+/// make a network namespace.
 #[test]
 fn every_client_reaches_the_server_with_bindv6only() {
     if std::env::var_os(INSIDE).is_some() {
@@ -148,7 +148,7 @@ fn every_client_reaches_the_server_with_bindv6only() {
         .status()
         .is_ok_and(|status| status.success())
     {
-        return eprintln!("SKIPPED: no right to make a network");
+        return eprintln!("SKIPPED: no right to make a network namespace");
     }
     let this = "addresses::every_client_reaches_the_server_with_bindv6only";
     let inner =
@@ -201,7 +201,7 @@ async fn each_address_is_told_with_what_became_of_it() {
     assert!(error.contains("arena.test") && error.contains("no such name"), "{error}");
 }
 
-/// An engine's socket thread, as the C library uses it, looks the name up by the system's resolver.
+/// An engine's socket thread, as the C library uses it, looks a name up with the system's resolver.
 #[tokio::test]
 async fn a_socket_thread_takes_a_name() {
     let running = Server::start(&options(&[V4])).unwrap();
@@ -264,8 +264,7 @@ async fn a_server_listens_at_several_addresses() {
     end(running).await;
 }
 
-/// Case query-reply-address: the answer to a query came from another address than the one that was
-/// asked.
+/// Case query-reply-address: the answer to a query came from an address other than the queried one.
 #[tokio::test]
 async fn query_reply_address() {
     let unspecified =

@@ -22,8 +22,8 @@ fn package() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../client-bot/client-c")
 }
 
-/// The folder into which the library is installed, once for all tests. The profile is that of the
-/// tests, because a second build of all crates would take minutes.
+/// The folder into which the library is installed, once for all tests. The library is built in the
+/// profile of the tests, because a second build of all crates would take minutes.
 fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {

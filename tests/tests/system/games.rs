@@ -221,8 +221,9 @@ async fn bots_play_sumo_on_a_server_that_a_program_builds_and_steers() {
     tokio::task::spawn_blocking(|| server.join()).await.unwrap().unwrap();
 }
 
-/// A client without any code of the game walks onto the hill. It reads the game's values by name:
-/// who holds the hill and for how long, the player's team, their own kick, and the event.
+/// A client without any code of the game walks onto the hill. It reads the game's values and events
+/// by name: who holds the hill and for how long, the player's team, and whether the player can
+/// kick.
 #[tokio::test]
 async fn a_client_reads_the_values_and_events_of_a_game_by_name() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -283,7 +284,7 @@ async fn a_client_reads_the_values_and_events_of_a_game_by_name() {
 struct Secrets;
 
 impl Game for Secrets {
-    /// The number of ticks with both players, and of secrets sent to each.
+    /// The number of ticks with both players, and the number of secrets sent to each player.
     type State = (u32, u32);
 
     fn set_up(&self, _: &mut WorldMut<'_>) -> (u32, u32) {

@@ -1,6 +1,6 @@
-//! The guides `GUIDE.md` and `CAPTURE_THE_FLAG.md` in `server/game`: the program of each of their ten
-//! steps compiles, here as a module, and its game is played without faults. `build.rs` assembles the
-//! programs from the pages.
+//! The guides `GUIDE.md` and `CAPTURE_THE_FLAG.md` in `server/game`: the program of each of their
+//! ten steps compiles, here as a module, and its game is played without faults. `build.rs`
+//! assembles the programs from the pages.
 
 use std::path::PathBuf;
 
@@ -61,8 +61,8 @@ fn each_step_of_the_guide_is_played_clean() {
     }
 }
 
-/// In step 7 all players end in the pit. In step 8 they come back for the next round, so the match
-/// goes another way.
+/// In step 7 all players end in the pit. In step 8 they come back for the next round, so the
+/// digests differ.
 #[test]
 fn the_last_step_is_a_game_that_goes_on() {
     let play = |step: usize| play(&*SUMO[step - 1](), "sumo.map", 3_600);
@@ -72,8 +72,8 @@ fn the_last_step_is_a_game_that_goes_on() {
     assert_eq!(play(10).digest, report.digest);
 }
 
-/// The bodies are two flags from step 2 on, two doors and two lifts from step 4 on, and two pick-ups
-/// from step 6 on.
+/// The bodies are two flags from step 2 on, two doors and two lifts from step 4 on, and two
+/// pick-ups from step 6 on.
 #[test]
 fn each_step_of_capture_the_flag_is_played_clean() {
     for (index, game) in FLAGS.iter().enumerate() {
@@ -101,7 +101,7 @@ impl Flags {
         Self { game, red }
     }
 
-    /// Puts a player to a place, and lets some ticks pass.
+    /// Puts a player at a place, and plays this many ticks.
     fn stand(&mut self, player: EntityId, place: DVec3, ticks: usize) {
         let put = self.game.world_mut().teleport(player, place, DQuat::IDENTITY);
         put.expect("there is room");
@@ -138,7 +138,7 @@ fn a_door_opens_from_step_4_on() {
         let mut flags = Flags::at_step(step);
         flags.stand(flags.red, DVec3::new(-720.0, 0.0, 40.0), 120);
         let entities = flags.game.world().state().entities;
-        // Its middle is at a height of 55 units where it is drawn.
+        // The middle of a closed door is at a height of 55 units.
         let is_open = |at: DVec3| at.x < -600.0 && at.y.abs() < 1.0 && at.z > 150.0;
         assert_eq!(entities.iter().any(|entity| is_open(entity.position)), open, "step {step}");
     }
@@ -158,7 +158,7 @@ fn a_lift_rises_from_step_5_on() {
 fn a_pick_up_gives_haste_from_step_7_on() {
     for (step, hastes) in [(6, false), (7, true), (10, true)] {
         let mut flags = Flags::at_step(step);
-        // The game gives the movement in the tick after the player has taken the thing.
+        // The game gives the movement in the tick after the player has taken the pick-up.
         flags.stand(flags.red, DVec3::new(0.0, 280.0, 40.0), 2);
         let movement = flags.game.world().player_movement(flags.red);
         assert_eq!(movement != Some(MovementId::USUAL), hastes, "step {step}");

@@ -1,9 +1,9 @@
-//! Whole servers as their users meet them: in this process or as a program, with bots, clients,
-//! browsers of servers, administrators and visitors of the pages. The tests are one program, because
-//! each program links the server, and because tests that wait leave the processor to others.
+//! Tests of whole servers, in this process or as a program, with bots, clients, server browsers,
+//! administrators and visitors of the pages. The tests are one program, because each program links
+//! the server, and because tests that wait leave the processor to other tests.
 //!
-//! Programs of their own are left for what must not share a process: tests that measure time, that
-//! run cargo, or that count allocations.
+//! Tests that must not share a process are programs of their own: tests that measure time, run
+//! cargo, or count allocations.
 
 mod addresses;
 #[cfg(target_os = "linux")]

@@ -215,7 +215,7 @@ async fn a_player_is_kicked_in_one_match_and_stays_in_the_other_with_the_same_id
     end(running).await;
 }
 
-/// A player joins a second match with another token, and so leaves the first.
+/// A player who joins a second match with another token leaves the first match.
 #[tokio::test]
 async fn one_player_is_in_one_match_at_a_time() {
     let key = JoinKey::generate().unwrap();

@@ -1,5 +1,5 @@
 //! A real server as an operator's programs see it: its pages, the audit of a served match, which
-//! finds nothing, and the signs of a tick thread that hangs.
+//! finds nothing, and the reports on a thread that hangs.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -159,7 +159,7 @@ async fn a_server_tells_who_it_is_and_that_it_is_ready() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     assert_eq!(metric(&page, "game_audit_failures_total"), 0.0);
-    // All pages share the figures that were worked out for one of them.
+    // All open pages share the figures that the server computed for one of them.
     let shared = get(address, "/figures").await.body;
     assert_eq!(get(address, "/figures").await.body, shared);
     let names = |page: &str| -> BTreeSet<String> {
@@ -258,7 +258,7 @@ async fn a_hung_tick_thread_is_told_by_log_metrics_probes_and_silence_and_so_is_
 
     let (healthy, said) = health(address).await;
     assert!(!healthy && said.contains("the last tick was "), "{said}");
-    // Signs of life stop with the ticks, and come again with them.
+    // The signs of life stop while there are no ticks, and come again with the ticks.
     let told = manager.is_told("STATUS=no tick was finished for ");
     assert!(!told.last().unwrap().contains("WATCHDOG=1"), "{told:?}");
 
@@ -401,7 +401,8 @@ async fn a_server_whose_tick_thread_hangs_for_good_ends_and_says_why() {
     assert!(error.to_string().contains("restart the server"), "{error}");
 }
 
-/// The server once waited for the tick thread for ever, and for its players to finish.
+/// Symptom: at its end, the server waited for ever for a tick thread that hung, and for the
+/// players.
 #[tokio::test]
 async fn a_server_whose_tick_thread_hangs_ends_when_it_is_asked_to() {
     keep_log();

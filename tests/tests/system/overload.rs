@@ -99,7 +99,7 @@ async fn a_heap_above_the_budget_is_degraded_and_players_keep_their_rate() {
     };
     let (report, watched) = tokio::join!(playing, timeout(HANG, watching));
     watched.expect("the heap exceeds the budget");
-    let report = report.expect("sockets");
+    let report = report.expect("the bots start");
     assert!(report.passed(), "{report}");
     // A busy machine may miss ticks, so the bar is relative to the ticks that were played.
     let (rate, ticks) = (report.snapshots_per_second.mean, report.server_ticks_per_second.mean);

@@ -9,7 +9,7 @@ use std::process::Command;
 use server::soak::{SoakOptions, soak};
 use tests::harness::{compile, foreign_map, own_map, setting};
 
-/// Ticks of ten minutes, for which the bars are set, and the number of ticks played by default.
+/// The ticks of ten minutes, for which the limits below are set, and the ticks played by default.
 const TEN_MINUTES: u64 = 36_000;
 const SHORT: usize = 600;
 
@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = 6_000_000;
 /// Longest time of a seek to anywhere in that recording, in milliseconds, verified or not.
 const SEEK_LIMIT: u64 = 200;
 
-/// Whether Node is installed, which runs the WebAssembly. If not, this prints that the test is
+/// Whether Node, which runs the WebAssembly, is installed. If not, this prints that the test is
 /// skipped.
 fn has_node() -> bool {
     let is_there = Command::new("node").arg("--version").output().is_ok();

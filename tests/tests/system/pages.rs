@@ -1,5 +1,5 @@
-//! The pages of a real server as strangers get them: what a closed match tells, what headers
-//! every answer has, how much an address is sent, and whether the page works below any path.
+//! The pages of a real server as strangers get them: the answers of a closed match, the headers of
+//! every answer, the limits of one address, and the page below any path.
 
 mod below_a_path;
 mod budgets;

@@ -145,7 +145,7 @@ fn the_first_tick_that_differs_is_named() {
     }
 }
 
-/// A soak once overwrote the file of an earlier recording.
+/// Symptom: a soak overwrote the file of an earlier recording.
 #[test]
 fn a_soak_overwrites_no_recording() {
     let file = temporary("kept");
@@ -164,7 +164,7 @@ fn a_soak_overwrites_no_recording() {
     }
 }
 
-/// A replay can start at any keyframe, and many threads find the same as one.
+/// A replay can start at any keyframe, and many threads find the same as one thread.
 #[test]
 fn a_match_is_verified_from_any_keyframe_and_audited() {
     let map = Some(own_map("arena.obsp").to_string_lossy().into_owned());
@@ -202,8 +202,8 @@ fn a_keyframe_of_another_match_is_named() {
     let _ = std::fs::remove_file(swapped);
 }
 
-/// The recording of ten minutes with 32 players has no more than 6 MB. By default, the test records
-/// 20 seconds with their keyframes; `RECORDED_TICKS=36000` records ten minutes.
+/// The recording of ten minutes with 32 players is no larger than 6 MB. By default, the test
+/// records 20 seconds with their keyframes; `RECORDED_TICKS=36000` records ten minutes.
 #[test]
 fn a_recording_is_small() {
     let ticks = setting("RECORDED_TICKS", 1_200) as u64;

@@ -82,7 +82,7 @@ async fn a_full_match_goes_through_all_maps_and_nobody_is_dropped() {
     println!("{report}");
     assert_eq!((report.joined, report.refused, report.dropped), (32, 0, 0), "{report}");
     assert_eq!((report.reconnects, report.digest_mismatches), (0, 0), "{report}");
-    assert!(report.worlds_min > rotation.len() as u64, "somebody was left behind: {report}");
+    assert!(report.worlds_min > rotation.len() as u64, "a bot was left behind: {report}");
     assert!(report.digests > 32 * 3, "{report}");
     let page = get(http, "/metrics").await.body;
     for map in &rotation {
@@ -157,7 +157,7 @@ async fn a_round_begins_after_the_warm_up_and_ends_with_an_intermission() {
     end(running).await;
 }
 
-/// A map that cannot be played was once left out with a warning, only when the match came to it.
+/// Symptom: a map that cannot be played was left out, with a warning only when its turn came.
 #[test]
 fn a_rotation_with_a_map_that_cannot_be_played_does_not_start() {
     let folder = std::env::temp_dir().join(format!("rotation-check-{}", std::process::id()));

@@ -132,7 +132,7 @@ async fn the_end_does_not_wait_for_a_log_that_nobody_reads() {
 
 #[tokio::test]
 async fn a_terminal_that_is_gone_ends_no_match() {
-    // Under nohup, child processes ignore SIGHUP, so its default is restored for this one.
+    // Under nohup, child processes ignore SIGHUP, so `env` restores the default for the server.
     let heeding = ["env", "--default-signal=HUP"];
     let mut process = ServerProcess::start_within(&heeding, &["--map", &arena(), "--drain", "0"]);
     let (connector, mut client) = join(&process).await;

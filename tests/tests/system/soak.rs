@@ -53,7 +53,7 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     assert_eq!((report.played.movers, report.played.unknown_classes), (6, 0), "{report}");
     assert!(report.asleep_share > 0.0 && report.asleep_share < 1.0, "{}", report.asleep_share);
     // The report counts the objects of the last tick. In earlier ticks there may have been some
-    // dozens more: grenades.
+    // dozens more, because grenades are objects, too.
     let awake = report.awake_because.values().sum::<f64>();
     assert!(awake > 0.0 && awake <= report.objects as f64 + 40.0, "{awake} awake");
     check_keys(&json["tick_us"], "p50 p90 p99 max");
@@ -66,7 +66,7 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     assert_ne!(other.digest, report.digest);
 }
 
-/// A clean soak of half a minute, of a game on a map of a test.
+/// Soaks a game for half a minute on a test's map, and returns the report, which must be clean.
 fn soak_of(game: &dyn AnyGame, name: &str, map: &MapBuilder, players: u16) -> Report {
     let folder = std::env::temp_dir().join(format!("soak-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for the test");
@@ -84,8 +84,8 @@ fn soak_of(game: &dyn AnyGame, name: &str, map: &MapBuilder, players: u16) -> Re
     report
 }
 
-/// A lift, a button and items, and a class that nobody handles: the players of a soak use the former.
-/// A train comes down on a crate, which holds it up.
+/// The map has a lift, a button and items, which the players of a soak use, and a class that nobody
+/// handles. A train comes down on a crate, which blocks it.
 #[test]
 fn a_soak_tells_what_the_entities_of_its_map_did() {
     let mut hall = MapBuilder::floor();
@@ -118,7 +118,8 @@ fn a_soak_tells_what_the_entities_of_its_map_did() {
     assert!(report.to_string().contains("items taken"), "{report}");
 }
 
-/// Tells when somebody has been under water for as long as Quake's players hold their breath.
+/// A game that announces when somebody has been under water for as long as Quake's players hold
+/// their breath.
 #[derive(Clone, Debug)]
 struct Bathers;
 
@@ -205,8 +206,8 @@ impl Stranger {
         Self { judge: ExactJudge::of_forms(&map, list), forms }
     }
 
-    /// The overlaps in one line of the dump. An overlap of a mover with the map is left out, because
-    /// the path of a mover may lead into the map.
+    /// The overlaps in one line of the dump. An overlap of a mover with the map is left out,
+    /// because the path of a mover may lead into the map.
     fn judge(&mut self, line: &Value) -> Vec<Overlap> {
         let placed = |entity: &Value| {
             let [slot, generation] = numbers(entity, "id");
@@ -231,7 +232,7 @@ fn entities(lines: &[Value]) -> impl Iterator<Item = &Value> {
 
 /// Whether an entity has a body.
 fn is_solid(entity: &&Value) -> bool {
-    entity["solid"].as_bool().unwrap_or_else(|| panic!("is it solid? {entity}"))
+    entity["solid"].as_bool().unwrap_or_else(|| panic!("no solid: {entity}"))
 }
 
 /// The shape of an entity as text: a player's box or a model's name.
@@ -244,7 +245,7 @@ fn form(entity: &Value) -> String {
 fn numbers<const N: usize>(entity: &Value, key: &str) -> [f64; N] {
     let list = entity[key].as_array().unwrap_or_else(|| panic!("no {key}: {entity}"));
     let list: Vec<f64> = list.iter().map(|n| n.as_f64().expect("a number")).collect();
-    list.try_into().unwrap_or_else(|_| panic!("{key} has not {N} numbers: {entity}"))
+    list.try_into().unwrap_or_else(|_| panic!("{key} does not have {N} numbers: {entity}"))
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Reconciliation: the prediction is corrected by what the server says of the client's own player
-//! and vehicle, and the commands that the server has not answered yet are replayed.
+//! Reconciliation: corrects the prediction by the server's reports of the client's own player and
+//! vehicle, and replays the commands that the server has not answered yet.
 
 use glam::DVec3;
 use obsp_proto::snapshot::AuthoritativeMotion;
@@ -55,8 +55,9 @@ impl Client {
         }
         let (mut tick, _) = self.session.history(id).last()?;
         let latest = self.session.latest_tick()?;
-        // The server does not send a vehicle at rest again. After a while its silence says that the
-        // vehicle is still at that place, which corrects a prediction that moves it.
+        // The server does not send a vehicle at rest again. After a while the server's silence
+        // shows that the vehicle is still at that place. This corrects a prediction that moves the
+        // vehicle.
         let silence = latest.distance(known.map_or(tick, |known| known.max(tick)));
         if state.velocity == DVec3::ZERO && silence as f64 / self.tick_rate() >= AT_REST {
             tick = latest;

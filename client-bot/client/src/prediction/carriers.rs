@@ -1,6 +1,7 @@
 //! The kinematic bodies that carry the player, or that the player may set off, as the server last
-//! reported them exactly. Their velocity and spin are in no snapshot, or rounded too much for a rider.
-//! An armed body begins its move in the tick in which the predicted player comes into its zone.
+//! reported them exactly. Snapshots do not carry their velocity and spin, or round them too much
+//! for a rider. An armed body begins its move in the tick in which the predicted player comes into
+//! its zone.
 
 use glam::DVec3;
 use obsp_proto::Tick;
@@ -38,8 +39,9 @@ impl Carrier {
     }
 }
 
-/// A body some ticks later. Without a goal it is known for a few ticks, with one until it is there, and
-/// one that swings for long.
+/// A body some ticks later. The motion of a body that has a goal or swings is known for
+/// [`Moving::MAX_TICKS`] after its delay, the motion of any other body only for
+/// [`MAX_EXTRAPOLATION`].
 fn advanced(body: &Moving, [from, to]: [Tick; 2], seconds: f64) -> Moving {
     let delay = body.linear_move.map(|of| of.delay).or(body.swing.map(|_| 0));
     let known = delay.map_or(MAX_EXTRAPOLATION, |delay| delay.saturating_add(Moving::MAX_TICKS));
@@ -60,9 +62,10 @@ impl Carriers {
         Self { tick: update.tick, bodies }
     }
 
-    /// Takes over what `before` has predicted for the ticks after this report. Returns whether the
-    /// report agrees with it, so that nothing has to be played again: the same bodies are armed, and those
-    /// that were armed are on their way, or are not, as predicted.
+    /// Takes over the starts that `before` has predicted for the ticks after this report. Returns
+    /// whether the report agrees with `before`, so that nothing has to be played again. It agrees
+    /// if the same bodies are armed, and if each body that was armed is on its way exactly if this
+    /// was predicted.
     pub(super) fn continues(&mut self, before: &Self, seconds: f64) -> bool {
         let mut agrees = true;
         for Carrier { body, set_off } in &mut self.bodies {

@@ -35,8 +35,8 @@ const POSITION_TOLERANCE: f64 = 1.0 / 50.0;
 const VELOCITY_TOLERANCE: f64 = 2.2;
 const ORIENTATION_COSINE: f64 = 1.0 - 2e-6;
 
-/// Largest difference between a predicted body and one that the server reports exactly, which is
-/// rounded only to single precision. In units, units per second and radians per second.
+/// Largest difference between a predicted body and an exact report of the server, which is rounded
+/// only to single precision. In units, units per second and radians per second.
 const EXACT_TOLERANCE: f64 = 1e-3;
 
 /// The motion of the client's own player, and the player's layers.

@@ -275,7 +275,7 @@ impl Connector {
             JoinError::NoRoute { server, reason }
         };
         let endpoint = self.endpoints.of_family(server);
-        let endpoint = endpoint.ok_or_else(|| no_route(&"it has no sockets of that family"))?;
+        let endpoint = endpoint.ok_or_else(|| no_route(&"no socket of its family is open"))?;
         has_route(server).map_err(|error| no_route(&error))?;
         let connecting = endpoint
             .connect(server, &self.name)

@@ -64,7 +64,7 @@ impl MapStore {
     /// from `fetch`. A file or server with another map does no harm, because the hash decides.
     ///
     /// # Errors
-    /// `fetch` failed or returned something else.
+    /// `fetch` failed, or returned a map or data with another hash.
     pub async fn get<F: Future<Output = Result<Vec<u8>, MapError>>>(
         &self,
         hello: &ServerHello,

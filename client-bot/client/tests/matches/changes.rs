@@ -1,12 +1,13 @@
-//! What a game changes of the own player, predicted from the tick in which it begins to hold.
+//! Changes that a game makes to the own player are predicted from the tick in which they take
+//! effect.
 
 use obsp_sim::{CollisionLayers, MovementId};
 
 use super::*;
 
 /// The server lets the player run twice as fast, then freezes the player, again and again. The
-/// motion that tells of a change comes at once, so no tick is predicted wrongly for longer than the
-/// line takes. Only a lost datagram costs a correction.
+/// server sends the changed motion at once, so a wrong prediction lasts no longer than the delay of
+/// the line. Only a lost datagram costs a correction.
 #[test]
 fn a_player_whose_set_of_parameters_changes_is_predicted_from_the_tick_of_the_change() {
     let game = GameData::parse(
@@ -35,9 +36,9 @@ fn a_player_whose_set_of_parameters_changes_is_predicted_from_the_tick_of_the_ch
     }
 }
 
-/// The server lets the player pass posts and meet them again, again and again. The motion comes with
-/// the layers, so no tick is predicted wrongly for longer than the line takes, like with a set of
-/// parameters.
+/// The server lets the player pass through posts, then collide with them, again and again. The
+/// motion comes with the layers, so a wrong prediction lasts no longer than the delay of the line,
+/// as with a set of parameters.
 #[test]
 fn a_player_whose_layers_change_is_predicted_from_the_tick_of_the_change() {
     const POSTS: u32 = 1 << 1;

@@ -1,13 +1,13 @@
-//! How the example shows a game that it does not know: by what the game hints of its values and events
-//! (`obsp_proto::schema`). The values and the latest toast are in the title of the window, and players
-//! have the colours of their teams. The example is silent: it writes the names of sounds to the log.
+//! Shows any game by the hints that the game gives for its values and events
+//! (`obsp_proto::schema`). The title of the window has the values and the latest toast. Players
+//! have the colours of their teams. The example plays no sounds: it writes their names to the log.
 
 use bevy::prelude::Color;
 use obsp_client::View;
 use obsp_proto::schema::{EventKind, EventValue, Field, GameEvent, Hint, Schema};
 use obsp_sim::EntityId;
 
-/// The hues of teams, in degrees: red, blue, green, yellow. Further teams begin again.
+/// The hues of teams, in degrees: red, blue, green, yellow. Further teams begin again with red.
 const TEAM_HUES: [f32; 4] = [0.0, 216.0, 130.0, 50.0];
 
 /// Marks of a full bar.
@@ -21,7 +21,7 @@ pub fn values(view: View<'_>, schema: &Schema) -> String {
     known.collect::<Vec<_>>().join("   ")
 }
 
-/// A value as its field hints.
+/// A value, written as the hint of its field says.
 fn written(field: &Field, value: i32) -> String {
     let above = i64::from(value) - i64::from(field.least());
     let text = match field.hint() {
@@ -64,7 +64,7 @@ pub fn toast(kind: &EventKind, event: &GameEvent, view: View<'_>) -> Option<Stri
     Some(text)
 }
 
-/// The value of a field of an event, for people.
+/// The value of a field of an event, as text for people.
 fn told(value: &EventValue, view: View<'_>) -> String {
     match value {
         EventValue::Bool(value) => if *value { "yes" } else { "no" }.to_owned(),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-/// An argument that parses but turns out to be wrong, such as a name that a file lacks.
+/// An argument that parses but turns out to be wrong, such as a name that is not in a file.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);

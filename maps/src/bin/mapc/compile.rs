@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// handled; the other sizes keep their defaults
     #[arg(long, value_name = "GAME.toml", conflicts_with = "spaces")]
     game: Option<PathBuf>,
-    /// Refuse degenerate brushes instead of leaving them out, classes that nobody handles, and
+    /// Refuse degenerate brushes, which are otherwise left out, classes that nobody handles, and
     /// targets that name no entity
     #[arg(long)]
     strict: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// Leave the outside empty even if the map is sealed
     #[arg(long)]
     keep_outside: bool,
-    /// Number of threads [default: those of the machine], on which the result does not depend
+    /// Number of threads; the result does not depend on it [default: those of the machine]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Report as JSON
@@ -72,7 +72,7 @@ struct Compilation {
     form_sign: String,
     /// Entities and brushes that are left out, because their layers are omitted from export.
     omitted: Option<OmittedLayers>,
-    /// Names and flags of the map that this world does not support in full.
+    /// Names and flags of the map that the compiler does not support in full.
     unsupported: Vec<Unsupported>,
     /// Classes that nobody handles, and targets that name no entity.
     entity_faults: Vec<FaultEntry>,

@@ -21,7 +21,7 @@ pub(crate) fn classes(entities: &[MapEntity]) -> Classes {
     classes
 }
 
-/// The part of a `game.toml` that tells its classes. The game checks the other parts.
+/// The part of a `game.toml` that declares its classes. The game checks the other parts.
 #[derive(Deserialize)]
 struct GameClasses {
     #[serde(default)]

@@ -21,8 +21,8 @@ const PROP: &str = "prop";
 
 /// Prints the definitions of all entity classes for TrenchBroom
 ///
-/// Without a `game.toml` these are the classes that the server understands by itself, and those of the
-/// arena game. A `game.toml` adds its own `[classes]`, and its `[models]` as choices of props.
+/// Without a `game.toml` these are the classes that the server understands by itself, and those of
+/// the arena game. A `game.toml` adds its own `[classes]`, and its `[models]` as choices of props.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The game.toml of a game

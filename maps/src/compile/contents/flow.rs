@@ -3,7 +3,7 @@
 /// The values of the key `angle` in the order of Quake II's flags: four headings, up and down.
 const ANGLES: [&str; 6] = ["0", "90", "180", "270", "-1", "-2"];
 
-/// A set of these directions. Each adds a current of its own.
+/// A set of the directions of [`ANGLES`]. Each adds a current of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::compile) struct Flow(u8);
 
@@ -15,7 +15,7 @@ impl Flow {
     pub(super) const UP: Self = Self(1 << 4);
     pub(super) const DOWN: Self = Self(1 << 5);
 
-    /// The set with these bits, of which the lowest is the first direction; `None` if it is empty.
+    /// The set with these bits; `None` if it is empty. The lowest bit is the first direction.
     pub(super) fn of_bits(bits: u32) -> Option<Self> {
         let known = (bits & ((1 << ANGLES.len()) - 1)) as u8;
         (known != 0).then_some(Self(known))

@@ -23,8 +23,8 @@ pub(super) fn verdict(owner: Owner, faces: &[SourceFace]) -> Verdict {
     Verdict { role: Role::Solid, unsupported: Vec::new() }
 }
 
-/// The role of a name with a star. The compilers of the game take all that is neither lava nor slime
-/// for water, the surface of a teleporter too. Here nobody swims in a teleporter.
+/// The role of a name with a star. The game's compilers take every such name except those of lava
+/// and slime for water, even the surface of a teleporter. Here nobody swims in a teleporter.
 fn liquid(name: &str) -> Role {
     let begins = |start| name.starts_with(start);
     match () {

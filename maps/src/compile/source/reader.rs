@@ -40,7 +40,7 @@ const OTHER_BRUSHES: [&[u8]; 5] =
     [b"brushdef", b"patchdef", b"patchterrain", b"terraindef", b"mesh"];
 
 const NUMBER: &str = "numbers are decimal, such as -12, 0.125 or 1.5e-07, with blanks around them; \
-                      a word may be missing before it";
+                      a word may be missing before this one";
 
 const TEXTURE: &str =
     "every face has a texture; a name that is a brace or parenthesis alone cannot be read";

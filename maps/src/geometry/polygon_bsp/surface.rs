@@ -1,5 +1,5 @@
-//! Polygons with a tree of their boxes. It finds the few polygons near a plane that all others are
-//! behind, without a look at each of them.
+//! Polygons with a tree of their boxes. If all polygons are on or behind a plane, the tree finds
+//! the few polygons near the plane without a test of each polygon.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -28,9 +28,9 @@ impl<'a> Surface<'a> {
     }
 
     /// The polygons of a convex body in groups; `None` if they do not bound a convex body. Each
-    /// group is a polygon, and the polygons in its plane that no group before has. The order of the
-    /// groups is that in which the cheapest divider is taken out again and again: the largest group
-    /// comes first, and among equal ones that of the first polygon.
+    /// group is a polygon, and the polygons in its plane that no earlier group has. The groups are
+    /// in the order in which the cheapest divider is taken out again and again: the largest group
+    /// comes first, and of groups of equal size the group of the first polygon.
     pub(crate) fn groups(&self) -> Option<Vec<Vec<usize>>> {
         let planes = self.polygons.iter().map(|(plane, _)| plane);
         let within: Vec<Vec<usize>> =

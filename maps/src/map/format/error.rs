@@ -66,7 +66,7 @@ pub enum FormatError {
     Trailing(usize),
     /// A number is encoded longer than necessary, or items are repeated or in another order. One
     /// map has exactly one file.
-    #[error("malformed body: it is not in its shortest form")]
+    #[error("malformed body: it is not in the form that mapc writes; compile the .map again")]
     Form,
     /// The sizes are not valid.
     #[error("the sizes are not valid: {0}")]

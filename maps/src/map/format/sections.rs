@@ -2,8 +2,8 @@
 //!
 //! A section is a tag of four capital letters, the version of its content, the length of its
 //! content, and the content. Tags are in ascending order. A reader that does not know a tag, or its
-//! version, skips the section and keeps its bytes, so that the file it writes is the one it read.
-//! A map that has nothing to tell in a section lacks the section.
+//! version, skips the section and keeps its bytes, so that it writes the same file as it read. A
+//! map without content for a section lacks the section.
 
 use bincode::{BorrowDecode, Encode};
 
@@ -14,7 +14,7 @@ use crate::map::liquid::{Liquid, LiquidKind, MAX_LIQUIDS};
 
 const TAG: usize = 4;
 const NUMBER: usize = size_of::<u32>();
-/// Length of what precedes the content.
+/// Length of the part before the content.
 const HEADER: usize = TAG + 2 * NUMBER;
 
 const LIQUIDS: [u8; TAG] = *b"LIQD";
@@ -61,7 +61,7 @@ impl Section {
         bytes.reserve(HEADER + self.content.len());
         bytes.extend_from_slice(&self.tag);
         bytes.extend_from_slice(&self.version.to_le_bytes());
-        // A file that is longer than a length can tell is refused by every reader.
+        // If the length does not fit, the file is too long, and every reader refuses it.
         bytes.extend_from_slice(&(self.content.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&self.content);
     }

@@ -18,7 +18,7 @@ pub(super) struct SurfaceRecord {
 
 #[derive(Encode, BorrowDecode)]
 struct PolygonRecord {
-    /// The solid, and the face of it on whose plane the polygon lies.
+    /// The solid, and the solid's face on whose plane the polygon lies.
     solid: u32,
     face: u32,
     corners: List<u32>,

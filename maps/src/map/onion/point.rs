@@ -54,7 +54,8 @@ impl OnionTree {
         self.is_solid_near(self.root, size, point, 0.0).0
     }
 
-    /// As [`Self::is_solid`], and whether a plane on the way down from `root` is nearer than `near`.
+    /// As [`Self::is_solid`], and whether a plane on the way down from `root` is nearer than
+    /// `near`.
     #[inline]
     pub(crate) fn is_solid_near(
         &self,

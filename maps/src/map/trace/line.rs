@@ -241,7 +241,7 @@ impl<'a, L: Line> Query<'a, L> {
                         outcome = ControlFlow::Continue(true);
                     }
                     (Some(Waiting::BothOf { node, to, front }), ControlFlow::Break(back)) => {
-                        // A leaf without an entry contains the start, so the other one is later.
+                        // A leaf without an entry contains the start, so the other leaf is later.
                         let front_later = front.time > back.time || back.entry.is_none();
                         let Found { time, entry } = if front_later { front } else { back };
                         // The surface that is hit may belong to the other side.

@@ -200,7 +200,7 @@ fn a_plane_without_a_face_beside_the_start_is_not_reported() {
     let start = Vec3::new(-127.99654, -173.5209, 211.96875);
     for end in [Vec3::new(-128.997, -170.95616, 219.60062), Vec3::new(-237.6, 384.9, 555.7)] {
         let Trace::Hit(hit) = tree.trace(tree.root(), size, start, end) else {
-            panic!("the trace was stopped")
+            panic!("the trace was not stopped")
         };
         assert!(hit.normal == slope || hit.normal == Vec3::NEG_Z, "{}", hit.normal);
     }

@@ -1,4 +1,4 @@
-//! Hulls beside a search through all planes of three points, and shapes beside their formulas.
+//! Compares hulls with a search through all planes of three points, and shapes with their formulas.
 
 use std::f64::consts::PI;
 
@@ -6,19 +6,19 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What an error of rounding may be for points that reach this far, and for corners left out.
+/// Largest error of a hull of these points, by rounding and by the corners that are left out.
 fn tolerance(points: &[DVec3]) -> f64 {
     let bounds = Aabb::around(points.iter().copied());
     ((bounds.max - bounds.min).max_element() * 1e-6).max(2.0 * SLIVER)
 }
 
-/// How far `points` are moved in the axes of their hull.
+/// The vector by which the model has moved `points`.
 fn shift(model: &Model, points: &[DVec3]) -> DVec3 {
     let bounds = Aabb::around(points.iter().copied());
     model.bounds().centre() - bounds.centre()
 }
 
-/// Every point is inside, and every corner is a point: so the model is the hull.
+/// Checks that the model is the hull: every point is inside, and every corner is a point.
 fn is_hull(model: &Model, points: &[DVec3]) {
     let (shift, near) = (shift(model, points), tolerance(points));
     assert_eq!(model.parts().len(), 1, "a hull is convex");
@@ -75,7 +75,7 @@ fn area(on: &[DVec3], normal: DVec3) -> f64 {
     let middle = on.iter().sum::<DVec3>() / on.len() as f64;
     let mut area = 0.0;
     for &a in on {
-        // The farthest of all points to whose left all others are.
+        // The farthest of the points `b` for which no point is right of the line from `a` to `b`.
         let is_next = |b: DVec3| {
             let across = normal.cross(b - a);
             b != a && on.iter().all(|&p| across.dot(p - a) >= -1e-9 * across.length())
@@ -216,7 +216,7 @@ fn a_ball_is_as_near_to_a_ball_as_it_says() {
     for error in [0.0, -1.0, f64::NAN, 16.0 * 0.000_34] {
         let error = Model::ball("ball", 16.0, error).unwrap_err().to_string();
         assert!(
-            error.contains("the error is") && error.contains("which is not from 0.005"),
+            error.contains("the error is") && error.contains("which is not between 0.005"),
             "{error}"
         );
     }
@@ -246,7 +246,10 @@ fn boxes_and_cylinders_have_the_volumes_of_their_formulas() {
     }
     for sides in [0, 2, 1025, u32::MAX] {
         let error = Model::cylinder("odd", 1.0, 1.0, sides).unwrap_err().to_string();
-        assert!(error.contains("number of sides") && error.contains("from 3 to 1024"), "{error}");
+        assert!(
+            error.contains("number of sides") && error.contains("between 3 and 1024"),
+            "{error}"
+        );
     }
 }
 

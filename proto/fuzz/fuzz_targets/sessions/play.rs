@@ -106,7 +106,7 @@ fn values(schema: &Schema, state: &State) -> MatchValues {
     }
 }
 
-/// This many effects of a tick, if there are any.
+/// The effects of a tick: `count` rays. The list is empty if `count` is 0.
 fn effects(tick: u64, count: u8) -> Vec<Arc<TickEffects>> {
     let along = (tick % 1000) as f64;
     let ray = Effect::Ray { player: 0, from: DVec3::ZERO, to: DVec3::X * along };

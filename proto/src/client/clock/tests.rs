@@ -106,7 +106,7 @@ fn a_clock_that_is_far_ahead_is_set_back_at_once_and_only_once() {
     clock.take_due(at(260.0));
     clock.steer(at(260.0), Tick(60), Lead::from_ticks(201.5));
     assert!((ahead(&clock, 260.0, 60.0) - before).abs() < 1.0);
-    assert_eq!(clock.take_due(at(261.0)), Some(Tick(68)), "the command is due once more");
+    assert_eq!(clock.take_due(at(261.0)), Some(Tick(68)), "tick 68 is due once more");
     // The server has not received any of the new commands yet.
     clock.steer(at(262.0), Tick(62), Lead::from_ticks(201.5));
     assert!((ahead(&clock, 262.0, 62.0) - before).abs() < 1.0);
@@ -156,7 +156,7 @@ fn a_stall_is_not_taken_for_a_long_round_trip() {
 }
 
 /// Number of ticks from the answer to the hello until all further commands are used. The line takes
-/// 6 ticks there and back, and the server let the hello wait.
+/// 6 ticks there and back. The server let the hello wait for `wait` ticks.
 fn unused_after_waiting(wait: f64) -> u32 {
     let elapsed = Duration::from_secs_f64((6.0 + wait) / 60.0);
     let mut clock = Clock::new(NonZeroU16::new(60).unwrap(), Tick(1000), elapsed, at(0.0));
@@ -192,7 +192,7 @@ fn unused_after_waiting(wait: f64) -> u32 {
         }
     }
     let round_trip = clock.round_trip().as_secs_f64() * 60.0;
-    assert!((5.5..8.0).contains(&round_trip), "a way there and back took {round_trip} ticks");
+    assert!((5.5..8.0).contains(&round_trip), "the measured round trip is {round_trip} ticks");
     last_unused
 }
 

@@ -17,8 +17,8 @@ fn decode(bytes: &[u8]) -> Result<EffectsDatagram, DatagramError> {
     EffectsDatagram::decode(bytes, &bounds(), Tick(100_000))
 }
 
-/// Writes a datagram of as many hits as are said, with this number of ticks before each but the
-/// first, and a claimed number of records.
+/// Writes a datagram of hits that claims to have `claimed` records. `steps` has the number of ticks
+/// before each hit except the first.
 fn written(claimed: u32, steps: &[u32]) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.write(DatagramKind::Effects as u32, 8);

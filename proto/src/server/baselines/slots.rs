@@ -1,4 +1,4 @@
-//! What was sent of one slot to one client, and what of it the client has acknowledged.
+//! The contents of one slot that were sent to one client, and those that the client acknowledged.
 
 use crate::Tick;
 use crate::quantise::{QuantisedEntity, QuantisedTraits};
@@ -70,7 +70,7 @@ impl SlotState {
     }
 
     /// Whether the client lacks the present traits of an entity. `is_lost` says whether the last
-    /// send was lost. An entity that is new in its slot has no traits to be changed.
+    /// send was lost. For an entity that is new in its slot, the answer is no.
     pub(super) fn lacks_traits(&self, entity: Option<&QuantisedEntity>, is_lost: bool) -> bool {
         let (Some(entity), Some(generation)) = (entity, self.sent_generation) else { return false };
         let is_known = |known: &&QuantisedEntity| is_lost && known.generation == generation;

@@ -42,8 +42,9 @@ impl Session {
     /// repeat ticks that earlier calls had. `None` if there is nothing to send, or if the client
     /// has not asked for effects.
     ///
-    /// A player is sent the effects that are near or concern the player, a spectator all, and
-    /// neither more than [`MAX_EFFECTS_OF_TICK`](crate::effects::MAX_EFFECTS_OF_TICK) of a tick.
+    /// A player is sent the effects that are near the player or concern the player. A spectator is
+    /// sent all effects. Neither is sent more than
+    /// [`MAX_EFFECTS_OF_TICK`](crate::effects::MAX_EFFECTS_OF_TICK) effects of a tick.
     pub fn encode_effects(
         &mut self,
         state: &Quantised,

@@ -50,7 +50,7 @@ pub(super) fn tick(state: &mut ArenaState, world: &mut WorldMut<'_>) {
     effects.extend(liquids.tick(world, fighters.ids(), has_suit));
     for effect in effects {
         match effect {
-            // Nobody else scores by it.
+            // The map hurts the player, so no other player scores.
             Effect::Hurt { player, damage, means } => {
                 hurt(state, world, Hit { player, by: None, means, damage });
             }

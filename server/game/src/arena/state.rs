@@ -8,8 +8,8 @@ use crate::quake::items::{Healths, Items};
 use crate::quake::{Entities, Liquids};
 use crate::world_mut::WorldMut;
 
-/// The state of the arena game: the players as fighters, the missiles that they have thrown, and the
-/// entities of the map that the game plays.
+/// The state of the arena game: the players as fighters, the missiles that they have thrown, and
+/// the entities of the map that the game plays.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ArenaState {
     pub(super) fighters: PerEntity<Fighter>,

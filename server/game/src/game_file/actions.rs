@@ -8,8 +8,8 @@ use toml::Spanned;
 
 use super::GameFileError;
 
-/// An action of a `game.toml`: one that the game declares, with other keys or another label, or one
-/// more.
+/// An action of a `game.toml`. It changes keys or label of an action that the game declares, or
+/// adds an action.
 #[derive(Clone, Debug)]
 pub(crate) struct ActionChange {
     name: String,

@@ -69,8 +69,8 @@ impl GameFile {
     /// The result has only the classes of entities that spawn bodies, and of these only the model.
     ///
     /// # Errors
-    /// The bytes are not a bundle or no numbers, a number is out of its range, or a model cannot be
-    /// read.
+    /// `bundle` is not a bundle, `numbers` cannot be decoded, a number is out of its range, or a
+    /// model cannot be read.
     pub fn from_binary(bundle: &[u8], numbers: &[u8]) -> Result<Self, GameDataError> {
         let refused = |reason: String| GameDataError::Damaged { reason };
         let wire = bincode::config::standard().with_limit::<MAX_GAME_DATA>();

@@ -1,4 +1,5 @@
-//! The table `[hints]`: how clients show the values that a game declares, by the names of these.
+//! The table `[hints]`: how clients show each value that a game declares. Its keys are the names of
+//! the values.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ pub(super) fn read(
         let found = Hint::named(hint.get_ref());
         let refused = || {
             let message = format!(
-                "there is no hint {:?}; there are none, counter, timer, bar and team",
+                "there is no hint {:?}; the hints are none, counter, timer, bar and team",
                 hint.get_ref()
             );
             GameFileError::at(text, hint.span().start, message)

@@ -1,5 +1,5 @@
-//! Bodies that swing to and fro for ever (`func_bob`, as in Arcane Dimensions): they go from where they
-//! are drawn to the other end of their way and back, as a pendulum does.
+//! Bodies that swing to and fro for ever (`func_bob`, as in Arcane Dimensions): they go from where
+//! they are drawn to the other end of their way and back, as a pendulum does.
 
 use std::f64::consts::PI;
 
@@ -13,8 +13,9 @@ use super::keys;
 use super::motion::put;
 use crate::world_mut::WorldMut;
 
-/// Usual numbers: units per second that a step adds, seconds of a way, and the factors of a step that
-/// speeds up and of one that slows down.
+/// Default numbers: units per second that a step adds, seconds from end to end, the factor of that
+/// gain in each step of the first half, and the factor of the speed in each step of the second
+/// half.
 const HEIGHT: f64 = 8.0;
 const SECONDS: f64 = 2.0;
 const FASTER: f64 = 1.0;
@@ -60,7 +61,7 @@ impl Bob {
         Some(Self { body, swing, delay: delay.max(1), swings: true })
     }
 
-    /// Begins to swing after the delay. The simulation swings it on.
+    /// Starts the swing after the delay. The simulation then moves the body.
     pub(super) fn tick(&mut self, world: &mut WorldMut<'_>) {
         if self.delay > 0 {
             self.delay -= 1;
@@ -89,8 +90,8 @@ impl Bob {
     }
 }
 
-/// The seconds and the length of the way, as in Arcane Dimensions: each tenth of a second of the first
-/// half adds to the speed, and each of the second half takes a share of it.
+/// The seconds and the length of the way, as in Arcane Dimensions: each tenth of a second of the
+/// first half adds to the speed, and each tenth of the second half takes a share of the speed away.
 fn swing(entity: &MapEntity) -> (f64, f64) {
     let seconds = keys::positive(entity, "count", SECONDS).clamp(LEAST_SECONDS, MOST_SECONDS);
     let number = |key: &str, usual: f64| keys::positive(entity, key, usual).min(1e6);
@@ -108,7 +109,7 @@ fn swing(entity: &MapEntity) -> (f64, f64) {
         speed = speed.min(1e6);
         length += speed * STEP;
     }
-    // A pendulum is fastest in the middle, by half of pi.
+    // A pendulum is fastest in the middle: at half of pi times its mean speed.
     (seconds, length.min(MOST_SPEED * seconds * 2.0 / PI).min(MOST_WAY))
 }
 
@@ -121,7 +122,8 @@ mod tests {
     use crate::any_game::AnyGame;
     use crate::running::RunningMatch;
 
-    /// The way of the usual keys: ten steps of 8 units/s, and ten that each take a quarter.
+    /// The length of the way with the default keys: ten steps that each add 8 units/s, and ten that
+    /// each take a quarter of the speed away.
     const USUAL: f64 = 44.0 + 8.0 * 3.0 * (1.0 - 0.056_313_514_709_472_656);
 
     fn bob(keys: &[(&str, &str)], min: [i32; 3], max: [i32; 3]) -> String {
@@ -200,8 +202,8 @@ mod tests {
         }
     }
 
-    /// It waits above a player in its way, and swings on when the player has gone. The match is clean,
-    /// and goes on when it is saved.
+    /// It waits above a player in its way, and swings on when the player has gone. No tick fails
+    /// the audit, and a saved match goes on with the same digests.
     #[test]
     fn it_waits_for_who_is_in_its_way() {
         let mut hall =

@@ -43,7 +43,7 @@ pub(super) enum Class {
     Zone(Zone),
     Pad(Pad),
     Teleporter(Teleporter),
-    /// It was removed by a `killtarget`, or has done what it does once.
+    /// The entity was removed by a `killtarget`, or acts only once and has acted.
     Gone,
 }
 

@@ -1,5 +1,5 @@
-//! Conveyors (`func_conveyor`, as in Half-Life): they stand still, and their surfaces carry what stands
-//! on them.
+//! Conveyors (`func_conveyor`, as in Half-Life): they stand still, and their surfaces carry what
+//! stands on them.
 
 use glam::{DQuat, DVec3};
 use obsp::MapEntity;
@@ -10,10 +10,10 @@ use super::keys;
 use super::motion::put;
 use crate::world_mut::WorldMut;
 
-/// Units per second of a conveyor without the key.
+/// Units per second of a conveyor without the key `speed`.
 const SPEED: f64 = 100.0;
 
-/// The most units per second: players are no faster.
+/// The maximum units per second, because players are no faster.
 const MOST_SPEED: f64 = 2000.0;
 
 /// The flag of a conveyor that stands still at the start.

@@ -36,14 +36,14 @@ pub(super) struct Door {
     turns_back: bool,
     pub(super) toggles: bool,
     damage: i16,
-    /// Points of health of a door that is shot; zero for others.
+    /// Points of health of a door that is shot; zero for all other doors.
     pub(super) health: i32,
     /// The index of the first door of its group.
     pub(super) leader: u32,
-    /// The group of a leader.
+    /// The indices of the group's doors; empty for a door that is not the leader.
     pub(super) group: Vec<u32>,
     pub(super) field: Option<VolumeId>,
-    /// The box of that field, which every door of the group has.
+    /// The box of the group's field. Every door of the group keeps it.
     pub(super) zone: Option<Aabb>,
     /// Ticks until the field acts again.
     pub(super) field_wait: u32,
@@ -93,8 +93,8 @@ impl Door {
         })
     }
 
-    /// A `rotate_object` that is part of a `func_rotate_door`: it goes from end to end whenever it is set
-    /// off.
+    /// A `rotate_object` that is part of a `func_rotate_door`: it goes from end to end whenever it
+    /// is set off.
     pub(super) fn of_object(
         world: &mut WorldMut<'_>,
         entity: &MapEntity,
@@ -210,8 +210,8 @@ impl Door {
         self.arm(world);
     }
 
-    /// Lets a door with a zone open in the tick in which a player comes into it, once it is shut. One that
-    /// toggles does not open each time.
+    /// Arms a door with a zone: once shut, it opens in the tick in which a player comes into the
+    /// zone. A door that toggles is not armed, because it does not open each time.
     pub(super) fn arm(&mut self, world: &mut WorldMut<'_>) {
         if let Some(zone) = self.zone.filter(|_| !self.toggles) {
             self.leaf.arm(world, zone);
@@ -286,7 +286,7 @@ mod tests {
             let mut hall = Hall::new(&doors);
             hall.player([-50.0, -120.0, 0.0]);
             hall.run(RATE);
-            assert!(hall.lowest(0).y < -250.0, "the player is at this half");
+            assert!(hall.lowest(0).y < -250.0, "the half beside the player does not open");
             assert_eq!(hall.lowest(1).y > 50.0, opens, "spawnflags {flags}");
         }
     }
@@ -366,7 +366,7 @@ mod tests {
         assert!(hall.game.state().hurts.len() > 5, "{:?}", hall.game.state().hurts);
     }
 
-    /// Two halves of a gate, of which the second has a name, and some more keys.
+    /// Two halves of a gate, each with its keys.
     fn gate(keys: [&[(&str, &str)]; 2]) -> String {
         let half = |y: i32, angle, keys: &[(&str, &str)]| {
             let pairs = [&[("classname", "func_door"), ("angle", angle)], keys].concat();

@@ -1,24 +1,25 @@
-//! The gravities that a map's zones give to players (`trigger_setgravity`, as in Hipnotic's maps). Each is a
-//! set of movement parameters, so that clients predict by it.
+//! The gravities that a map's zones give to players (`trigger_setgravity`, as in Hipnotic's maps).
+//! Each is a set of movement parameters, so that clients predict by it.
 
 use obsp::{Map, MapEntity};
 use obsp_sim::MovementParameters;
 
 use super::{Family, keys};
 
-/// The names of the sets, and so the most gravities of a map.
+/// The names of the sets, one for each gravity that a map may have.
 const NAMES: [&str; 7] =
     ["gravity 1", "gravity 2", "gravity 3", "gravity 4", "gravity 5", "gravity 6", "gravity 7"];
 
-/// Hipnotic's number for the usual gravity: `gravity` is in per cent of it, plus one.
+/// Hipnotic's number for the usual gravity: the key `gravity` is a percentage of the usual gravity,
+/// plus one.
 const USUAL: f64 = 101.0;
 
 /// The greatest share of the usual gravity.
 const MOST: f64 = 10.0;
 
 /// The sets of movement parameters for the gravities of a map, for
-/// [`Game::movements_on`](crate::Game::movements_on). `usual` are the parameters of all other players. A
-/// map has seven gravities at most; its other zones give the usual one.
+/// [`Game::movements_on`](crate::Game::movements_on). `usual` are the parameters of all other
+/// players. A map has at most seven gravities. Zones with further gravities give the usual gravity.
 pub fn movements(
     map: &Map,
     families: &[Family],
@@ -52,7 +53,7 @@ fn shares(map: &Map) -> Vec<f64> {
     shares
 }
 
-/// The share of a zone; `None` for an entity that is none, or gives the usual gravity.
+/// The share of a zone; `None` for an entity that is no zone or gives the usual gravity.
 fn share(entity: &MapEntity) -> Option<f64> {
     if entity.classname() != "trigger_setgravity" {
         return None;

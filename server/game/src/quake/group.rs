@@ -1,5 +1,5 @@
-//! Groups of doors: doors that touch each other open together. The first door of a group leads it by
-//! the group's field, health, lock and name.
+//! Groups of doors: doors that touch each other open together. The first door of a group is its
+//! leader, and has the group's field, health, lock and name.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -14,7 +14,7 @@ use crate::world_mut::WorldMut;
 /// A group of doors opens for a player this near to the box around it, in units.
 const FIELD: DVec3 = DVec3::new(60.0, 60.0, 8.0);
 
-/// Boxes that are at most this far apart, in units, touch: in Quake, each is a unit larger.
+/// Boxes that are at most this far apart, in units, touch: in Quake, each box is a unit larger.
 const TOUCH: f64 = 2.0;
 
 /// Joins the doors of a map to groups.
@@ -99,8 +99,8 @@ pub(super) fn open(
     }
 }
 
-/// Takes a door out of its group. If it was the leader, the next door leads the group by the same
-/// name, field, health and lock.
+/// Takes a door out of its group. If it was the leader, the next door becomes the leader and takes
+/// over name, field, health and lock.
 pub(super) fn leave(list: &mut [Entity], at: usize) {
     let Some(own) = door(list, at) else { return };
     let leader = own.leader as usize;

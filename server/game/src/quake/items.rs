@@ -1,12 +1,12 @@
 //! Items: health, armour, ammunition, weapons, powers and keys, by Quake's classes and numbers of a
 //! deathmatch.
 //!
-//! `gift` says what each class gives, and `supplies` which of that a map has: a match has models,
-//! values and events for these alone, so a map without items is played as if there were none.
-//! At set-up each item drops to the floor (`place`) as a picture that nothing meets (`look`). A player
-//! takes it when the player's box meets the item's box, and it comes back after its time (`placed`).
-//! Everything but health is in the player's `inventory`. A player who dies leaves ammunition behind in
-//! a `backpack`. `shown` has what clients are told.
+//! `gift` has the gift of each class, and `supplies` says which gifts a map has. A match has
+//! models, values and events only for the gifts of its map, so a map without items plays as if the
+//! game had none. At set-up each item drops to the floor (`place`) as a picture that nothing meets
+//! (`look`). A player takes it when the player's box meets the item's box, and it comes back after
+//! its time (`placed`). Everything but health is in the player's `inventory`. A player who dies
+//! leaves ammunition behind in a `backpack`. `shown` tells the clients.
 
 mod backpack;
 mod gift;
@@ -45,9 +45,9 @@ pub trait Healths {
 
 /// The items of a match, and what its players carry.
 ///
-/// A game keeps it in its state. It passes on joining, leaving and dying of its players, and calls
-/// [`Items::tick`] in [`Game::tick`](crate::Game::tick). [`Items::damage`] is the damage that powers
-/// and armour leave, and [`Items::spend`] the ammunition of a shot.
+/// A game keeps the items in its state. It tells them when a player joins, leaves or dies, and
+/// calls [`Items::tick`] in [`Game::tick`](crate::Game::tick). [`Items::damage`] returns the damage
+/// that powers and armour leave, and [`Items::spend`] takes the ammunition of a shot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Items {
     supplies: Supplies,
@@ -92,8 +92,8 @@ impl Items {
         self.owners.remove(player);
     }
 
-    /// A player has died, and is still in the world. The ammunition stays there in a backpack, and the
-    /// player begins anew.
+    /// A player has died, and is still in the world. The ammunition stays there in a backpack, and
+    /// the player's inventory is as at the start.
     pub fn died(&mut self, world: &mut WorldMut<'_>, player: EntityId) {
         let Some(own) = self.owners.get_mut(player) else { return };
         let lost = std::mem::take(own);
@@ -104,8 +104,8 @@ impl Items {
         }
     }
 
-    /// The part of a damage that the attacker's and the player's powers, and the player's armour
-    /// leave. The armour is used up by it.
+    /// The damage that is left after the powers of both players and the player's armour, which
+    /// loses points by it.
     pub fn damage(&mut self, player: EntityId, by: Option<EntityId>, damage: i16) -> i16 {
         let own = by.and_then(|by| self.carried(by));
         let is_quad = own.is_some_and(|own| own.power(Power::Quad) > 0);
@@ -113,14 +113,15 @@ impl Items {
         self.owners.get_mut(player).map_or(damage, |own| own.absorb(damage))
     }
 
-    /// Takes one piece of ammunition of the first of these kinds that the player has. Returns whether
-    /// the player may fire, which is always so where the map has none of these kinds.
+    /// Takes one piece of ammunition of the first of these kinds that the player has. Returns
+    /// whether the player may fire, which is always so where the map has none of these kinds.
     pub fn spend(&mut self, player: EntityId, kinds: &[Ammunition]) -> bool {
         let is_free = !kinds.iter().any(|kind| self.supplies.has(*kind));
         is_free || self.owners.get_mut(player).is_none_or(|own| own.spend(kinds))
     }
 
-    /// Whether a door with a lock opens for a player: the player has the key, or the map has none.
+    /// Whether a door with a lock opens for a player: the player has the key, or the map has no
+    /// such key.
     pub fn opens(&self, player: EntityId, key: Key) -> bool {
         !self.supplies.has_key(key) || self.carried(player).is_some_and(|own| own.has_key(key))
     }

@@ -10,13 +10,14 @@ use crate::world_mut::WorldMut;
 /// The most seconds that a key can ask for; a day.
 const MAX_SECONDS: f64 = 86_400.0;
 
-/// The number of a key; `None` if it has none, or zero, which is the same in Quake.
+/// The number of a key; `None` if the entity has no such number or it is zero, which is the same in
+/// Quake.
 pub(super) fn number(entity: &MapEntity, key: &str) -> Option<f64> {
     let number: f64 = entity.get(key)?.trim().parse().ok()?;
     (number.is_finite() && number != 0.0).then_some(number)
 }
 
-/// The number of a key, if it is above zero, or else a usual one.
+/// The number of a key if it is above zero, or else `usual`.
 pub(super) fn positive(entity: &MapEntity, key: &str, usual: f64) -> f64 {
     number(entity, key).filter(|number| *number > 0.0).unwrap_or(usual)
 }
@@ -36,7 +37,7 @@ pub(super) fn flags(entity: &MapEntity) -> u32 {
     number(entity, "spawnflags").map_or(0, |flags| flags as u32)
 }
 
-/// A key in seconds as ticks; `None` for a negative number, which stands for ever.
+/// A key in seconds as ticks; `None` for a negative number, which means for ever.
 pub(super) fn ticks(
     world: &WorldMut<'_>,
     entity: &MapEntity,
@@ -47,12 +48,13 @@ pub(super) fn ticks(
     (seconds >= 0.0).then(|| ticks_of(world, seconds))
 }
 
-/// Seconds as ticks, to the nearest.
+/// Seconds as ticks, rounded.
 pub(super) fn ticks_of(world: &WorldMut<'_>, seconds: f64) -> u32 {
     (seconds.clamp(0.0, MAX_SECONDS) / world.seconds()).round() as u32
 }
 
-/// Three angles in degrees, or degrees per second: pitch, yaw and roll. One that is no number is 0.
+/// Three angles in degrees, or degrees per second: pitch, yaw and roll. An angle that is no number
+/// is 0.
 pub(super) fn angles(entity: &MapEntity, key: &str) -> [f64; 3] {
     let mut numbers = entity.get(key).unwrap_or_default().split_ascii_whitespace();
     [0; 3].map(|_| {
@@ -76,8 +78,7 @@ pub(super) fn bounds(entity: &MapEntity) -> Aabb {
     entity.solids().iter().fold(Aabb::EMPTY, |all, brush| all.union(*brush.bounds()))
 }
 
-/// How far a door or a button of a box slides along a direction: Quake's
-/// `|size · movedir| − lip`.
+/// The way of a door or a button with this box along a direction: Quake's `|size · movedir| − lip`.
 pub(super) fn travel(bounds: &Aabb, direction: DVec3, lip: f64) -> DVec3 {
     let size = bounds.max - bounds.min;
     direction * (size.dot(direction).abs() - lip)

@@ -1,4 +1,5 @@
-//! The leaf of a door: its body, which slides or turns between where it is shut and where it is open.
+//! The leaf of a door: its body, which slides or turns between where it is shut and where it is
+//! open.
 
 use glam::DVec3;
 use obsp::MapEntity;
@@ -17,7 +18,7 @@ const SPEED: f64 = 100.0;
 const LIP: f64 = 8.0;
 const DISTANCE: f64 = 90.0;
 
-/// Flags of a door: it is drawn open; one that turns does so the other way.
+/// Flags: the door is drawn open; the door turns the other way.
 const START_OPEN: u32 = 1;
 const REVERSE: u32 = 2;
 
@@ -103,7 +104,8 @@ impl Leaf {
         }
     }
 
-    /// Lets a leaf that slides open by itself when a player is in a zone. Clients know that beforehand.
+    /// Arms a sliding leaf: it opens by itself when a player is in `zone`. Clients know that
+    /// beforehand.
     pub(super) fn arm(&mut self, world: &mut WorldMut<'_>, zone: Aabb) {
         if let Self::Slides { mover, open, .. } = self {
             mover.arm(world, zone, *open, 0);
@@ -132,8 +134,8 @@ impl Leaf {
     }
 }
 
-/// The ends of a door's way, shut and open, of which it is drawn at the first, or with a flag at the
-/// second.
+/// The ends of a door's way: where it is shut, and where it is open. It is drawn shut, or open with
+/// the flag [`START_OPEN`].
 fn ends<T>(entity: &MapEntity, drawn: T, other: T) -> (T, T) {
     if keys::flags(entity) & START_OPEN == 0 { (drawn, other) } else { (other, drawn) }
 }

@@ -1,4 +1,4 @@
-//! Movers that a match has no place for.
+//! Movers and items that a match has no place for.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The harm of liquids: players drown after twelve seconds, and slime and lava burn them, with
-//! the numbers of Quake (`WaterMove` of its game code).
+//! Damage by liquids. Players drown after twelve seconds without air, and slime and lava burn
+//! them. The numbers are those of Quake (`WaterMove` of its game code).
 
 use obsp::LiquidKind;
 use obsp_sim::{Depth, EntityId, Submersion};
@@ -11,7 +11,7 @@ use crate::world_mut::WorldMut;
 
 /// Seconds for which a player has air.
 const AIR: f64 = 12.0;
-/// Seconds between two damages by lack of air, and by what burns.
+/// Seconds between two damages: by lack of air, by lava, and by slime.
 const DROWN_EVERY: f64 = 1.0;
 const LAVA_EVERY: f64 = 0.2;
 const SLIME_EVERY: f64 = 1.0;
@@ -21,7 +21,7 @@ const LAVA_EVERY_IN_SUIT: f64 = 1.0;
 const DROWN_STEP: i16 = 2;
 /// The first damage by lack of air is a step above this.
 const DROWN_START: i16 = 2;
-/// After a damage above the most, the damage goes on with this.
+/// The maximum damage by lack of air, and the damage in place of a greater one.
 const DROWN_MOST: i16 = 15;
 const DROWN_AGAIN: i16 = 10;
 /// Damage for each level of depth.
@@ -53,11 +53,11 @@ impl Default for Diver {
     }
 }
 
-/// Rounding of sums of seconds.
+/// Tolerance for the rounding of sums of seconds.
 const ROUNDING: f64 = 1e-6;
 
 impl Diver {
-    /// The damages of a tick of `seconds`, each with what hurts.
+    /// The damages of a tick of `seconds`, each with the name of the liquid.
     fn tick(
         &mut self,
         submersion: Submersion,
@@ -76,7 +76,7 @@ impl Diver {
             (self.below, self.drowned) = (0.0, DROWN_START);
             return None;
         }
-        // No longer than needed, so that the number stays small.
+        // More than `AIR` makes no difference, so the number is kept small.
         self.below = (self.below + seconds).min(AIR + 1.0);
         if self.below <= AIR + ROUNDING || self.until_drowned > ROUNDING {
             return None;
@@ -111,8 +111,9 @@ impl Diver {
 }
 
 impl Liquids {
-    /// Plays a tick of these `players`, of whom `has_suit` tells those with a biosuit. What hurts
-    /// has the name of the liquid: `water`, `slime` or `lava`. A map without liquids costs nothing.
+    /// Plays a tick of these `players`. `has_suit` says who wears a biosuit. The `means` of a
+    /// damage is the name of the liquid: `water`, `slime` or `lava`. A map without liquids costs
+    /// nothing.
     pub fn tick(
         &mut self,
         world: &WorldMut<'_>,

@@ -1,8 +1,8 @@
 //! A mover: a kinematic body that goes from place to place in a straight line.
 //!
 //! At rest it has no velocity, so it sleeps, and bodies sleep on it. The simulation moves it
-//! ([`LinearMove`]). A mover that is to come back later is told so at once, because clients predict
-//! how it carries its riders.
+//! ([`LinearMove`]). A mover that is to come back later gets that move at once, with a delay,
+//! because clients predict how it carries its riders.
 
 use glam::{DQuat, DVec3};
 use obsp::MapEntity;
@@ -28,8 +28,8 @@ const NEAR: f64 = 1.0;
 /// A mover that makes less than this share of its step is held up.
 pub(super) const HELD: f64 = 0.5;
 
-/// Seconds for which a mover is held up before its family hears of it. A loose body that lies in the
-/// way needs some ticks to get going.
+/// Seconds for which a mover is held up before its family hears of it. A loose body that lies in
+/// the way needs some ticks to get going.
 pub(super) const PATIENCE: f64 = 0.1;
 
 /// A kinematic body on its way.
@@ -58,13 +58,13 @@ pub(super) enum Progress {
     Starts,
     Moves,
     Arrived,
-    /// Something without room has held the mover up for a while.
+    /// Something that has no room to give way has held the mover up for a while.
     Blocked,
 }
 
 impl Mover {
-    /// Spawns the body of an entity at `offset` from where it is drawn. In `pocket`, the static world
-    /// does not stop it. `None` if the entity has no model in the match.
+    /// Spawns the body of an entity at `offset` from where it is drawn. In `pocket`, the static
+    /// world does not stop it. `None` if the entity has no model in the match.
     pub(super) fn spawn(
         world: &mut WorldMut<'_>,
         entity: &MapEntity,
@@ -99,14 +99,14 @@ impl Mover {
         true
     }
 
-    /// Lets the mover set out by itself, some ticks after a player is in a zone while the mover rests or
-    /// waits. The clients of players near the zone know that beforehand.
+    /// Arms the mover: it sets out by itself, `delay` ticks after a player is in `zone` while the
+    /// mover rests or waits. The clients of players near the zone know that beforehand.
     pub(super) fn arm(&mut self, world: &mut WorldMut<'_>, zone: Aabb, goal: DVec3, delay: u32) {
         let by = LinearMove { goal, speed: self.speed, delay };
         self.is_armed = world.arm_linear_move(self.body, ArmedMove { zone, by }).is_ok();
     }
 
-    /// Lets the mover wait for no player any more.
+    /// Undoes [`Mover::arm`].
     pub(super) fn disarm(&mut self, world: &mut WorldMut<'_>) {
         world.disarm_linear_move(self.body);
         self.is_armed = false;
@@ -121,12 +121,12 @@ impl Mover {
         self.sets_out(world, world.linear_move(self.body).map_or(0, |of| of.delay))
     }
 
-    /// Looks how far the body has come in this tick.
+    /// Checks how far the body has come in this tick.
     pub(super) fn step(&mut self, world: &WorldMut<'_>) -> Progress {
         let before = self.progress;
         self.progress = self.seen(world);
         match self.progress {
-            // It has rested for a while.
+            // The mover arrived in an earlier tick.
             Progress::Arrived if matches!(before, Progress::Arrived | Progress::Rests) => {
                 Progress::Rests
             }
@@ -145,7 +145,8 @@ impl Mover {
             Progress::Waits => return Progress::Starts,
             _ => {}
         }
-        // The last step of a way may be shorter, but a mover that has made it is there.
+        // The last step of a way may be shorter. A mover that has made it has arrived, and returned
+        // above.
         let is_free = made > HELD * self.speed * world.seconds();
         self.held = if is_free { 0 } else { self.held.saturating_add(1) };
         if self.held < keys::ticks_of(world, PATIENCE).max(2) {

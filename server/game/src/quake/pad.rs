@@ -1,5 +1,5 @@
-//! Jump pads that clients do not predict (`trigger_push`): one with a name, which is switched, and one that
-//! pushes once. The simulation plays all others.
+//! Jump pads that clients do not predict (`trigger_push`): pads with a name, which are switched,
+//! and pads that push once. The simulation plays all others.
 
 use glam::DVec3;
 use obsp::MapEntity;
@@ -55,7 +55,7 @@ impl Pad {
         let map = std::sync::Arc::clone(world.map());
         let Some(pad) = map.entities().get(self.entity as usize) else { return };
         for player in players {
-            // Others than players on foot are not pushed.
+            // Only players on foot are pushed.
             let Some(velocity) = world.pad_velocity(pad, player) else { continue };
             let pushed = world.set_velocity(player, velocity, DVec3::ZERO);
             if self.once && pushed.is_ok() {

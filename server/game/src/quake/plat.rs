@@ -1,5 +1,5 @@
 //! Lifts (`func_plat`): drawn where they are raised. They wait below, rise when a player steps on
-//! them, and go down after a while. One that is targeted waits above until it is set off.
+//! them, and go down after a while. A targeted lift waits above until it is set off.
 
 use glam::DVec3;
 use obsp::MapEntity;
@@ -17,14 +17,14 @@ const LIP: f64 = 8.0;
 const WAIT: f64 = 3.0;
 const DAMAGE: i16 = 1;
 
-/// The flag of a plat whose field is only 8 units high.
+/// The flag of a lift whose field is only 8 units high.
 const LOW_FIELD: u32 = 1;
 
-/// The field is this much smaller than the plat at each side, in units, and this much higher.
+/// The field is this much smaller than the lift at each side, in units, and this much higher.
 const MARGIN: f64 = 25.0;
 const ABOVE: f64 = 8.0;
 
-/// Seconds for which a raised plat stays while somebody is on it.
+/// Seconds for which a raised lift stays after a player was last on it.
 const LEAVES: f64 = 1.0;
 
 /// A lift.
@@ -221,7 +221,7 @@ mod tests {
         hall.set_off("lift");
         hall.run(2 * RATE);
         assert_eq!(hall.lowest(0).z, -192.0);
-        // A second lift hangs over the first one.
+        // In another hall, a lift comes down on a player.
         let keys = [("classname", "func_plat"), ("targetname", "press"), ("height", "200")];
         let press = drawn(&keys, &brush([-64, -64, 100], [64, 64, 132]));
         let mut hall = Hall::new(&press);

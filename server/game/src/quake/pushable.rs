@@ -1,5 +1,5 @@
-//! Boxes that players push about (`func_pushable`, as in Half-Life): bodies made of their brushes, which
-//! forces and contacts move as they move every prop.
+//! Boxes that players push about (`func_pushable`, as in Half-Life): bodies made of their brushes,
+//! which forces and contacts move as they move every prop.
 
 use glam::DQuat;
 use obsp::MapEntity;

@@ -1,8 +1,8 @@
 //! Trains that turn (`func_rotate_train`, as in Hipnotic): they take their `rotate_object`s from
 //! `path_rotate` to `path_rotate`, and turn them on the way.
 //!
-//! Each object is a mover of its own. In each tick it heads for its place after the next one, so that
-//! it stays on its way even after something has held it up.
+//! Each object is a mover of its own. In each tick it heads for its place at the end of the next
+//! tick, so that it stays on its way even after something has held it up.
 
 use std::f64::consts::TAU;
 
@@ -79,7 +79,8 @@ pub(super) struct RotateTrain {
 /// The progress of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum Progress {
-    /// It has not begun, and waits until it is set off, or if the number is there, for so many ticks.
+    /// It has not begun. With a number it begins in the next tick, and otherwise when it is set
+    /// off.
     Begins(Option<u32>),
     /// It stopped at its corner until it is set off.
     Stopped,
@@ -165,7 +166,8 @@ impl RotateTrain {
         })
     }
 
-    /// Goes on. It waits for what is in its way until there is room, and hurts players.
+    /// Advances the train by a tick. It waits for bodies in its way until there is room, and hurts
+    /// players.
     pub(super) fn tick(&mut self, world: &mut WorldMut<'_>, calls: &mut Calls) {
         self.hurts = self.hurts.saturating_sub(1);
         let Some(body) = world.entity(self.body) else { return };
@@ -179,7 +181,7 @@ impl RotateTrain {
         self.drive(world, place, turned);
     }
 
-    /// Lets a train go on that waits for that.
+    /// Starts a train that waits to be set off.
     pub(super) fn set_off(&mut self) {
         match &mut self.progress {
             Progress::Begins(ticks) => *ticks = Some(1),
@@ -438,8 +440,8 @@ mod tests {
         near(&hall, [-64.0, 0.0, 20.0], 0.0);
     }
 
-    /// It turns about three axes, faster than it may, with keys that are no numbers, and a saved match
-    /// goes on as it does.
+    /// The train turns about three axes, its keys ask for too high speeds or are no numbers, and a
+    /// saved match goes on with the same digests.
     #[test]
     fn its_keys_are_bounded_and_it_is_saved() {
         for odd in ["0 720 90", "1e300 1e300 1e300", "nan inf -90", "30 -400 10"] {

@@ -1,7 +1,6 @@
 //! Rotation as Hipnotic's maps draw it: a `func_rotate_entity`, `func_rotate_door` or
-//! `func_rotate_train` turns every
-//! `rotate_object` that it targets. An object turns about the `info_rotate` that it targets, or else
-//! about the entity that turns it.
+//! `func_rotate_train` turns every `rotate_object` that it targets. An object turns about the
+//! `info_rotate` that it targets, or else about the entity that turns it.
 //!
 //! Each object is played as a mover of its own, with the keys of the entity that turns it.
 
@@ -30,7 +29,7 @@ pub(super) struct Rotated<'a> {
 }
 
 impl<'a> Rotated<'a> {
-    /// The way in which an entity is turned; `None` if it is no `rotate_object`, or nothing targets it.
+    /// How an entity is turned; `None` if it is no `rotate_object`, or nothing targets it.
     pub(super) fn of(map: &'a Map, object: &MapEntity) -> Option<Self> {
         if object.classname() != "rotate_object" {
             return None;

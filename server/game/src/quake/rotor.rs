@@ -1,4 +1,5 @@
-//! Entities that turn for ever (`func_rotating`, and the `rotate_object`s of a `func_rotate_entity`).
+//! Entities that turn for ever (`func_rotating`, and the `rotate_object`s of a
+//! `func_rotate_entity`).
 
 use obsp::MapEntity;
 use obsp_sim::EntityId;
@@ -11,7 +12,7 @@ use super::targets::Calls;
 use super::turning::Turning;
 use crate::world_mut::WorldMut;
 
-/// Usual numbers: degrees per second, points of health, and seconds between two hurts.
+/// Default numbers: degrees per second, points of health, and seconds between two hurts.
 const SPEED: f64 = 100.0;
 const DAMAGE: i16 = 2;
 const HURTS: f64 = 0.5;
@@ -118,7 +119,7 @@ mod tests {
 
     use super::super::tests::{Hall, RATE, brush, drawn};
 
-    /// A beam of 128 × 16 × 16 units above the middle of the hall, and its angle about +Z in degrees.
+    /// A beam of 128 × 16 × 16 units above the middle of the hall.
     fn beam(pairs: &[(&str, &str)], z: i32) -> String {
         drawn(pairs, &brush([-64, -8, z], [64, 8, z + 16]))
     }
@@ -222,7 +223,7 @@ mod tests {
         hall.run(5 * RATE);
         assert!(angle(&hall).abs() < 30.0, "{}", angle(&hall));
         let hurts = hall.game.state().hurts.len();
-        assert!((7..=10).contains(&hurts), "{hurts} twice a second");
+        assert!((7..=10).contains(&hurts), "{hurts} hurts, which come twice a second");
     }
 
     #[test]
@@ -240,7 +241,7 @@ mod tests {
         let found: Vec<_> = bodies.into_iter().filter(|id| !movers.contains(id)).collect();
         assert_eq!(found.len(), 1);
         hall.game.act(|_, _, world| world.remove(found[0]).expect("it is there"));
-        // It has pressed on slowly, and doubles its speed in each tick until it has all of it.
+        // It has pressed on slowly, and doubles its speed in each tick until it has its full speed.
         hall.run(10);
         let before = angle(&hall);
         hall.run(RATE);

@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_secret_door_goes_aside_and_along_and_comes_back() {
-        // Along +X. The first part of the way is to the right (-Y), to the left or down, by its size.
+        // Along +X. The first part of the way is right (-Y), left or down, by the door's size.
         for (flags, first) in
             [("0", [0.0, -64.0, 0.0]), ("2", [0.0, 64.0, 0.0]), ("4", [0.0, 0.0, -128.0])]
         {

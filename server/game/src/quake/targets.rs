@@ -1,5 +1,4 @@
-//! Targets: whatever sets off another entity does so by the names in its keys, as Quake's
-//! `SUB_UseTargets`.
+//! Targets: an entity sets off others by the names in its keys, as Quake's `SUB_UseTargets` does.
 
 use std::collections::VecDeque;
 
@@ -10,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::{Class, Effect, Entity, group, keys};
 use crate::world_mut::WorldMut;
 
-/// The most entities that fire in one tick. Relays that set each other off would go on for ever; the
-/// rest of them fires in the next tick.
+/// The most entities that fire in one tick, because relays that set each other off would go on for
+/// ever. The rest fires in the next tick.
 const MOST: usize = 1024;
 
-/// The most entities that wait to fire. Without a limit, relays that set several others off would
-/// become more in every tick. The rest of them does not fire.
+/// The most entities that wait to fire. Without a limit, relays that each set off several others
+/// would become more in every tick. Entities beyond the limit do not fire.
 const MOST_PENDING: usize = 4096;
 
 /// The most messages that are shown in one tick.
@@ -86,7 +85,7 @@ impl Wires {
         }
     }
 
-    /// The name of an entity alone: it sets nothing off.
+    /// Only the name of an entity, which sets nothing off.
     pub(super) fn named(entity: &MapEntity) -> Self {
         let targetname = entity.get("targetname").unwrap_or_default().to_owned();
         Self { targetname, ..Self::default() }
@@ -97,7 +96,7 @@ impl Wires {
     }
 }
 
-/// Takes the pending targets out of the list whose time has come.
+/// Removes and returns the pending targets whose time has come.
 pub(super) fn due(pending: &mut Vec<Pending>) -> Vec<Pending> {
     pending.iter_mut().for_each(|pending| pending.ticks = pending.ticks.saturating_sub(1));
     let (due, later) = std::mem::take(pending).into_iter().partition(|it| it.ticks == 0);
@@ -105,7 +104,7 @@ pub(super) fn due(pending: &mut Vec<Pending>) -> Vec<Pending> {
     due
 }
 
-/// Fires the targets of everything in `calls`, and of what that sets off.
+/// Fires the targets of all entities in `calls`, then the targets of those targets, and so on.
 pub(super) fn follow(
     list: &mut [Entity],
     pending: &mut Vec<Pending>,
@@ -126,8 +125,8 @@ pub(super) fn follow(
     }
 }
 
-/// Shows the message of an entity, removes what its `killtarget` names, or else sets off what its
-/// `target` names: one with a `killtarget` sets nothing off, as in Quake.
+/// Shows the message of an entity. Then removes the entities that its `killtarget` names, or sets
+/// off those that its `target` names. As in Quake, an entity with a `killtarget` sets nothing off.
 pub(super) fn call(
     list: &mut [Entity],
     Pending { wires, by, .. }: &Pending,
@@ -139,7 +138,7 @@ pub(super) fn call(
     }
     if !wires.killtarget.is_empty() {
         let is_named = |at: &usize| list[*at].wires.targetname == wires.killtarget;
-        // A door that leads its group hands its name on, so the names are read before.
+        // A door that leads its group hands its name on, so the names are read before any removal.
         let named: Vec<usize> = (0..list.len()).filter(is_named).collect();
         for at in named {
             remove(list, at, world);

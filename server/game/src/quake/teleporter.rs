@@ -1,6 +1,6 @@
-//! Teleporters that clients do not predict (`trigger_teleport`): one with a name, which works for a moment
-//! when it is set off, and one with several destinations, which sends players to any of them. The
-//! simulation plays all others.
+//! Teleporters that clients do not predict (`trigger_teleport`): teleporters with a name, which
+//! work for a moment when they are set off, and teleporters with several destinations, which send
+//! players to any of them. The simulation plays all others.
 
 use obsp::MapEntity;
 use obsp_sim::{EntityId, destinations, is_game_trigger, keeps_speed};
@@ -65,7 +65,7 @@ impl Teleporter {
         }
         for player in players {
             let first = world.random().below(to.len() as u64) as usize;
-            // The next one is taken in its place where a destination has no room.
+            // If a destination has no room, the next one is tried.
             let order = to[first..].iter().chain(&to[..first]);
             for destination in order {
                 if world.teleport_to(player, destination, keeps_speed(entity)).is_ok() {
@@ -147,7 +147,7 @@ mod tests {
             found.insert((at.y / 200.0).round() as i64);
         }
         assert_eq!(found, BTreeSet::from([-1, 0, 1]));
-        // A saved match chooses as the other does.
+        // A saved match chooses as the original does.
         let map = Arc::clone(hall.game.world().map());
         let mut again =
             AllFamilies.load_match(map, &hall.game.save()).expect("the save can be loaded");
@@ -182,7 +182,8 @@ mod tests {
             [("0", "", 300.0), ("32", "", 0.0), ("0", "gate", 300.0), ("32", "gate", 0.0)]
         {
             let keys = [("spawnflags", flags), ("targetname", targetname)];
-            // In Quake's maps, ends of teleporters are often nearer to the floor than a player's origin.
+            // In Quake's maps, ends of teleporters are often nearer to the floor than a player's
+            // origin.
             let mut hall = Hall::new(&(teleporter(&keys) + &destination("300 0 8")));
             let player = hall.player([0.0; 3]);
             hall.set_off("gate");

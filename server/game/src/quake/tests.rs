@@ -1,5 +1,5 @@
-//! Tools of the families' tests: small halls, and a game that plays all families in them and
-//! notes what it is left to do. Every tick is audited.
+//! Tools of the families' tests: small halls, and a game that plays all families in them and notes
+//! their effects. Every tick is audited.
 
 #[path = "../../tests/game/drawn.rs"]
 mod drawn;
@@ -37,7 +37,7 @@ pub(super) struct State {
     pub(super) heals: Vec<(EntityId, i16, i16)>,
     pub(super) exits: Vec<(EntityId, String)>,
     pub(super) lines: Vec<String>,
-    /// The players of `lines`.
+    /// The player to whom each of the `lines` was told.
     told: Vec<Option<EntityId>>,
     /// Whether the players have the silver and the gold key.
     pub(super) keys: [bool; 2],
@@ -196,7 +196,7 @@ pub(super) fn brush(min: [i32; 3], max: [i32; 3]) -> String {
     drawn::brush(min, max)
 }
 
-/// Two halves of a gate in a wall, that touch each other, and a lift beside them in a shaft.
+/// Two halves of a gate that touch each other, and a lift beside them.
 #[test]
 fn a_saved_match_goes_on_in_the_middle_of_every_motion() {
     let door = |y0, y1, angle| {
@@ -246,7 +246,7 @@ fn movers_at_rest_sleep_and_bodies_sleep_on_them() {
     assert_eq!(awake, 0);
 }
 
-/// Trains without a way are told once.
+/// Trains without a way give one warning.
 #[test]
 fn movers_without_a_place_are_told() {
     let door =
@@ -308,7 +308,7 @@ fn a_saved_match_goes_on_while_everything_turns_and_slides() {
     }
 }
 
-/// One mover more than a match has models for is left out, and that is told.
+/// Movers beyond the models of a match are left out, and a warning says so.
 #[test]
 fn movers_beyond_the_models_of_a_match_are_told() {
     let wall = |at: i32| {

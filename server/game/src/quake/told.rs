@@ -14,8 +14,8 @@ const TOLD: &str = "told";
 /// The most bytes of a message that is told to one player.
 const MOST: usize = 200;
 
-/// The fields and events of a game with those that `families` need on a map: an event for the messages
-/// of its entities.
+/// The fields and events of a game with those that `families` need on a map: an event for the
+/// messages of its entities.
 pub fn declared(mut game: Replicated, map: &Map, families: &[Family]) -> Replicated {
     let speaks = |entity: &MapEntity| {
         let has_message = entity.get("message").is_some_and(|line| !line.is_empty());
@@ -29,8 +29,8 @@ pub fn declared(mut game: Replicated, map: &Map, families: &[Family]) -> Replica
     game
 }
 
-/// Tells the player who has set an entity off its message, or everybody if no player did, or if the
-/// game has not [`declared`] the event.
+/// Tells the message of an entity to the player who has set it off. Everybody is told if no player
+/// did, or if the game has not [`declared`] the event.
 pub fn tell(world: &mut WorldMut<'_>, player: Option<EntityId>, line: String) {
     let Some(player) = player else { return world.announce(line) };
     if let Err(EventError::UnknownKind { .. }) = world.send_to(player, TOLD, &(shortened(&line),)) {
@@ -38,7 +38,7 @@ pub fn tell(world: &mut WorldMut<'_>, player: Option<EntityId>, line: String) {
     }
 }
 
-/// The beginning of a line that one player can be told.
+/// The beginning of a line, as long as one player can be told.
 fn shortened(line: &str) -> &str {
     let end = (0..=MOST.min(line.len())).rev().find(|end| line.is_char_boundary(*end));
     line.get(..end.unwrap_or(0)).unwrap_or_default()

@@ -96,7 +96,7 @@ impl Train {
         }
     }
 
-    /// Lets a train start that waits for that.
+    /// Starts a train that waits to be set off.
     pub(super) fn set_off(&mut self) {
         self.runs = true;
     }
@@ -116,7 +116,8 @@ impl Train {
     }
 }
 
-/// The corners of a class from the first on, by their targets, and the one that follows the last.
+/// The corners of a class from the first on, by their targets, and the index of the corner that
+/// follows the last.
 pub(super) fn corners<'a>(
     map: &'a Map,
     class: &str,

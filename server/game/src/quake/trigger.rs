@@ -1,4 +1,4 @@
-//! Triggers: volumes and points that set off others (`trigger_multiple`, `trigger_once`,
+//! Triggers: volumes and points that set off other entities (`trigger_multiple`, `trigger_once`,
 //! `trigger_secret`, `trigger_relay`, `trigger_counter`).
 
 use glam::DVec3;

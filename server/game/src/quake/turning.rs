@@ -1,8 +1,8 @@
 //! A turning mover: a kinematic body that turns about an axis of the world.
 //!
-//! As a mover that slides, it has no velocity at rest. A body whose origin is not on the axis goes
-//! around it: in each tick it heads for its place after the next one, so that it stays on its circle
-//! even after something has held it up.
+//! Like a sliding mover, it has no velocity at rest. A body whose origin is not on the axis goes
+//! around it: in each tick it heads for its place at the end of the next tick, so that it stays on
+//! its circle even after something has held it up.
 
 use glam::{DQuat, DVec3};
 use obsp::MapEntity;
@@ -17,7 +17,8 @@ use super::targets::Calls;
 use super::touch;
 use crate::world_mut::WorldMut;
 
-/// A body nearer to its goal than this, in radians, is there. A tick's turn is exact to a tenth of it.
+/// A body nearer to its goal than this, in radians, is there. A tick's turn is exact to a tenth of
+/// this.
 const THERE: f64 = 1e-5;
 
 /// The most that a body turns in a tick, in radians.
@@ -68,7 +69,7 @@ impl Axle {
         self.point + self.turn(angle) * (place - self.point)
     }
 
-    /// The box around all that a box meets while it turns.
+    /// The box around everything that a box sweeps while it turns.
     fn swept(&self, bounds: &Aabb) -> Aabb {
         let arm = (bounds.min - self.point).abs().max((bounds.max - self.point).abs());
         let across = (arm * (DVec3::ONE - self.axis)).length();
@@ -79,8 +80,8 @@ impl Axle {
 }
 
 impl Turning {
-    /// Spawns the body of an entity, turned by `angle` from where it is drawn; `speed` is in radians per
-    /// second. `None` if the entity has no model in the match.
+    /// Spawns the body of an entity, turned by `angle` from where it is drawn; `speed` is in
+    /// radians per second. `None` if the entity has no model in the match.
     pub(super) fn spawn(
         world: &mut WorldMut<'_>,
         entity: &MapEntity,
@@ -131,7 +132,7 @@ impl Turning {
         self.set_velocities(world, [DVec3::ZERO; 2]);
     }
 
-    /// Looks how far the body has come in this tick.
+    /// Checks how far the body has come in this tick.
     pub(super) fn step(&mut self, world: &mut WorldMut<'_>) -> Progress {
         let Some(goal) = self.goal else { return Progress::Rests };
         let Some(entity) = world.entity(self.body) else {
@@ -173,8 +174,8 @@ impl Turning {
         touch::hurt(world, self.body, damage, means, calls);
     }
 
-    /// The angle of an orientation that is nearest to the angle of the last tick: a body may have made
-    /// many turns.
+    /// The angle of an orientation that is nearest to the angle of the last tick: a body may have
+    /// made many turns.
     fn nearest(&self, orientation: DQuat) -> f64 {
         let along = orientation.xyz().dot(self.axle.axis);
         let angle = 2.0 * libm::atan2(along, orientation.w);

@@ -68,7 +68,7 @@ impl Wall {
         if *there == *wanted {
             return;
         }
-        // The body stays in the match, so that only its place can be taken.
+        // The body stays in the match, so it can always come back unless its place is taken.
         let changes = match *wanted {
             true => world.place(self.body, self.place, DQuat::IDENTITY),
             false => world.make_intangible(self.body),

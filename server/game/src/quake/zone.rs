@@ -1,6 +1,6 @@
 //! Zones: volumes that do something to the players inside, and set nothing off. They hurt
-//! (`trigger_hurt`), heal (`trigger_heal`), change the gravity of players (`trigger_setgravity`), or are
-//! the exit of the map (`trigger_changelevel`).
+//! (`trigger_hurt`), heal (`trigger_heal`), change the gravity of players (`trigger_setgravity`),
+//! or are the exit of the map (`trigger_changelevel`).
 
 use obsp::MapEntity;
 use obsp_sim::EntityId;
@@ -15,7 +15,7 @@ use crate::world_mut::WorldMut;
 const DAMAGE: i16 = 5;
 const HURTS: f64 = 1.0;
 
-/// Usual numbers of a zone that heals: points, the health up to which it heals, and seconds.
+/// Default numbers of a zone that heals: points, the health up to which it heals, and seconds.
 const HEALS: f64 = 5.0;
 const MOST_HEALTH: f64 = 100.0;
 const HEAL_WAIT: f64 = 1.0;
@@ -124,7 +124,7 @@ impl Zone {
                 let players: Vec<EntityId> =
                     inside.chain(passed.map(|(_, id)| *id).filter(is_player)).collect();
                 for player in players {
-                    // A player who drives has no gravity of its own.
+                    // The call fails for drivers, who have no such gravity.
                     let _ = world.set_movement(player, movement.as_deref());
                 }
             }

@@ -171,7 +171,8 @@ fn an_agent_comes_at_once_where_the_game_wants_it() {
     assert_eq!(game.world().players().len(), 2);
 }
 
-/// A game that keeps commands to itself, passes a team's lines on to the team, and numbers others.
+/// A game that keeps commands to itself, passes a team's lines on to the team, and adds the number
+/// of ready players to all others.
 #[derive(Clone, Debug)]
 struct Moderated;
 

@@ -25,7 +25,7 @@ const SPEED: f64 = 60.0;
 const OPENS: u64 = 90;
 const SHUTS: u64 = 300;
 
-/// More room than bodies keep from the world.
+/// A margin greater than the gap that bodies keep from the world, in units.
 const ROOM: f64 = 1.0 / 64.0;
 
 #[derive(Clone, Debug)]
@@ -137,7 +137,7 @@ fn a_drawn_door_lets_a_player_through_while_it_is_open() {
     assert!(door(&game).abs() < 0.6, "it is shut again: {}", door(&game));
 }
 
-/// Out of its pocket the door does not get: not into the floor, nor farther into the wall.
+/// The door does not leave its pocket: neither into the floor, nor farther into the wall.
 #[test]
 fn a_door_stays_out_of_the_world_beyond_its_pocket() {
     let map = rooms();
@@ -163,7 +163,7 @@ fn a_door_stays_out_of_the_world_beyond_its_pocket() {
     }
     assert!(farthest.y > 8.0, "it moves within its pocket: {farthest}");
     assert!(farthest.y < WIDTH + 2.0 * ROOM && farthest.z < 2.0 * ROOM, "{farthest}");
-    // While it is in the wall it cannot do without the pocket.
+    // While the door is in the wall, its pocket cannot be removed or made shorter.
     let world = game.world_mut();
     let shut = game_place(world, door);
     assert_eq!(world.set_pocket(door, None), Err(PlaceError::NoRoom), "at {shut}");
@@ -245,8 +245,8 @@ fn real_maps() -> Vec<Map> {
     found.iter().map(compiled).collect()
 }
 
-/// Each mover of a real map is a body where it is drawn, in a pocket as large as itself. The only
-/// reason against it is another mover, such as the other wing of a double door, that it touches.
+/// Each mover of a real map is a body where it is drawn, in a pocket as large as itself. A mover
+/// may be refused only because it touches another one, such as the other wing of a double door.
 #[test]
 fn the_movers_of_real_maps_are_placed_where_they_are_drawn() {
     for map in real_maps() {

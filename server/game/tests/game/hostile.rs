@@ -1,6 +1,6 @@
-//! A game that tries to break the promise: every method that a match calls makes random calls with
-//! absurd arguments. After every tick no two bodies overlap, all numbers are finite, and the data
-//! for clients is within its bounds. Nothing panics.
+//! A game that tries to make bodies overlap: every method that a match calls makes random calls
+//! with absurd arguments. After every tick no two bodies overlap, all numbers are finite, and the
+//! data for clients is within its bounds. Nothing panics.
 //!
 //! `HOSTILE_MATCHES` is the number of matches, and `HOSTILE_SEED` the seed of the first.
 

@@ -1,5 +1,5 @@
-//! Quake's items in the arena game: they are picked up, come back, decay and are dropped, in a room and
-//! in Quake's own maps.
+//! Quake's items in the arena game: they are picked up, come back, decay and are dropped, in a room
+//! and in Quake's own maps.
 
 use std::io::Write;
 use std::path::Path;
@@ -111,7 +111,7 @@ impl Play {
         self.game.vitals(player).expect("a player").health
     }
 
-    /// The value of a player's own, by its name.
+    /// A value that only the player's own client gets, by its name.
     fn value(&self, player: EntityId, name: &str) -> Option<i32> {
         let schema = Arena.with_file(self.game.game_file()).schema(self.game.world().map());
         let schema = schema.expect("the match has a schema");
@@ -165,8 +165,8 @@ fn an_item_drops_to_the_floor_and_comes_back_after_its_time() {
     assert_eq!(play.there(), 1);
 }
 
-/// A player's box has to meet the item's, which is 31 units wide to each side of the origin: together
-/// with half of the player 47.
+/// A player's box has to meet the item's box, which reaches 31 units to each side of its origin.
+/// The player's box reaches 16 units, so they meet within 47.
 #[test]
 fn an_item_is_taken_by_boxes() {
     let mut play = Play::new(&[("item_armor1", "0 0 10", 0)]);
@@ -252,7 +252,7 @@ fn powers_act_and_end_and_a_key_stays_for_everybody() {
     play.put(shooter, beside(0.0, 0.0));
     play.run(1, &[]);
     assert_eq!(play.value(shooter, "quad"), Some(30));
-    // 25 times four are enough.
+    // Four times 25 points kill the victim.
     play.put(victim, beside(100.0, 0.0));
     play.run(1, &[(shooter, firing(Buttons::PRIMARY))]);
     assert_eq!(play.health(victim), 0);
@@ -274,8 +274,8 @@ fn powers_act_and_end_and_a_key_stays_for_everybody() {
     assert_eq!(play.value(victim, "keys"), Some(2));
 }
 
-/// A whole match: things are picked up, a player dies and drops them, another takes them, and a match
-/// that is saved in the middle goes on with the same digests.
+/// A whole match: things are picked up, a player dies and drops them, another takes them, and a
+/// match that is saved in the middle goes on with the same digests.
 #[test]
 fn ammunition_is_dropped_at_death_and_a_saved_match_goes_on_the_same() {
     let items = [("weapon_rocketlauncher", "0 0 10", 0), ("item_armorInv", "200 0 10", 0)];
@@ -410,8 +410,8 @@ fn every_item_of_real_maps_lies_on_a_floor_and_in_no_solid() {
     }
 }
 
-/// A door with the flag 16 asks for the silver key, and tells the player alone who lacks it. On a map
-/// without that key it opens.
+/// A door with the flag 16 asks for the silver key, and tells only the player who lacks it. On a
+/// map without that key it opens.
 #[test]
 fn a_locked_door_opens_for_a_player_who_has_its_key() {
     let brushes = brush(DVec3::new(0.0, -64.0, 0.0), DVec3::new(16.0, 64.0, 128.0));

@@ -1,4 +1,5 @@
-//! Games from outside of the crate: the arena game and small games of these tests play on small maps.
+//! Games from outside of the crate: the arena game and small games of these tests play on small
+//! maps.
 
 mod arena;
 mod callbacks;

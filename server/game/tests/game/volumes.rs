@@ -113,7 +113,7 @@ fn a_fast_player_enters_and_leaves_a_thin_volume_at_every_rate() {
             let world = game.world_mut();
             world.teleport(player, from, DQuat::IDENTITY).expect("the place is free");
             world.set_velocity(player, DVec3::X * 2.0 * SPEED, DVec3::ZERO).expect(
-                "the missile \
+                "the player \
                 exists",
             );
             run(&mut game, 0.4);
@@ -167,13 +167,13 @@ fn a_body_that_slides_along_a_volume_does_not_enter_it() {
         world.teleport(player, on_floor, DQuat::IDENTITY).expect("the place is free");
         run(&mut game, 0.5);
         let pushed = game.world_mut().set_velocity(player, DVec3::X * 400.0, DVec3::ZERO);
-        pushed.expect("the prop exists");
+        pushed.expect("the player exists");
         run(&mut game, 0.5);
         assert_eq!(game.state().calls, [], "{rate} Hz");
     }
 }
 
-/// Throws a missile in every third tick, at one speed or another.
+/// Throws a missile in every third tick, at changing speeds.
 fn throw_in_turn(game: &mut Match<Gates>) {
     let tick = game.world().tick() as u32;
     if tick.is_multiple_of(3) {

@@ -1,7 +1,7 @@
 //! The probabilities at the beginning of a chunk, in 256ths. They were measured in fights of 32
-//! bots on the arena and on Quake's dm4. All of them are at least a twelfth away from 0 and 1,
-//! because people press other keys than bots. A chunk lasts a second, which is too short to learn
-//! the probabilities.
+//! bots on the arena and on Quake's dm4. All of them are at least 20/256 away from 0 and 1, because
+//! people press other keys than bots. A chunk lasts a second, which is too short to learn the
+//! probabilities.
 
 use super::PROBABILITIES;
 

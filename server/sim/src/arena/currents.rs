@@ -21,7 +21,8 @@ pub(crate) fn currents(map: &obsp::Map) -> Currents {
     Currents::new(volumes.collect())
 }
 
-/// The speed of a current, in units per second. One that is no finite number is the usual one.
+/// The speed of a current, in units per second. A missing value, or one that is not a finite
+/// number, counts as [`SPEED`].
 fn speed(entity: &MapEntity) -> f64 {
     let speed = entity.get("speed").and_then(|speed| speed.trim().parse::<f64>().ok());
     speed.filter(|speed| speed.is_finite()).unwrap_or(SPEED).clamp(-MAX_SPEED, MAX_SPEED)

@@ -8,7 +8,8 @@ use crate::command::Command;
 /// Heading steps of a degree.
 const STEPS: f64 = 65_536.0 / 360.0;
 
-/// A component of a direction that is smaller than this is zero: the cosine of a right angle.
+/// A component of a direction that is smaller than this counts as zero: the computed cosine of a
+/// right angle is not exactly zero.
 const RIGHT_ANGLE: f64 = 1e-9;
 
 /// The direction of an entity's key `angles` or `angle` as a unit vector, as Quake reads them. The

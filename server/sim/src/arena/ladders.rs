@@ -1,4 +1,5 @@
-//! Ladders: volumes of the map in which players climb (`trigger_ladder`, and Half-Life's `func_ladder`).
+//! Ladders: volumes of the map in which players climb (`trigger_ladder`, and Half-Life's
+//! `func_ladder`).
 
 use glam::DVec3;
 use obsp::geometry::{Aabb, ConvexSolid};

@@ -10,7 +10,7 @@ use crate::state::{MAX_MOVEMENT_SETS, MovementId};
 const MAX_NAME: usize = 32;
 
 /// The sets of movement parameters of a match. Players move by the usual set, unless the game has
-/// given them another one, such as one of twice the speed.
+/// given them another set, such as one with twice the speed.
 ///
 /// ```
 /// use obsp_sim::{MovementParameters, MovementSets};
@@ -49,8 +49,8 @@ pub enum MovementSetError {
         /// The name of the set.
         name: String,
     },
-    /// Two sets have one name.
-    #[error("there are two movements {name}")]
+    /// Two sets have the same name.
+    #[error("there are two sets of movement parameters with the name {name}")]
     Twice {
         /// The name.
         name: String,
@@ -70,7 +70,7 @@ impl From<MovementParameters> for MovementSets {
 }
 
 impl MovementSets {
-    /// Adds a set, or replaces the one of this name.
+    /// Adds a set, or replaces the set of this name.
     ///
     /// # Errors
     /// [`MovementSetError`] if a parameter is out of its range, the name is empty or too long, or
@@ -97,8 +97,8 @@ impl MovementSets {
         Ok(self)
     }
 
-    /// The sets with these numbers, in the order of [`MovementParameters::RANGES`]: those of the usual
-    /// set, and of each other set by its name.
+    /// The sets with these numbers, in the order of [`MovementParameters::RANGES`]. `usual` has the
+    /// numbers of the usual set, and `others` has the name and the numbers of each other set.
     ///
     /// # Errors
     /// As [`MovementSets::with`], or two sets have one name.

@@ -13,7 +13,7 @@ macro_rules! movement_parameters {
         /// ```
         /// use obsp_sim::MovementParameters;
         ///
-        /// // With half of the gravity a jump leads twice as high.
+        /// // With half of the gravity a jump is twice as high.
         /// let low = MovementParameters { gravity: 400.0, ..MovementParameters::default() };
         /// assert!(low.check().is_ok());
         /// assert_eq!(low.jump_height(), 2.0 * MovementParameters::default().jump_height());
@@ -90,8 +90,8 @@ pub struct MovementError {
     pub most: f64,
 }
 
-/// A jump of this speed or less, in units per second, is none. The velocities along the ground's
-/// normal that clipping leaves are about as large.
+/// A jump speed of this or less, in units per second, counts as no jump. Clipping leaves velocities
+/// of about this size along the normal of the ground.
 const NO_JUMP: f64 = 0.2;
 
 /// Upper bound of the speed that gravity adds within a tick, in units per second.

@@ -28,9 +28,9 @@ use places::walk;
 /// Height of a Quake spawn point over the feet of a player who spawns there, in units.
 const ORIGIN_OVER_FEET: f64 = 24.0;
 
-/// Heights above a spawn point or the end of a teleporter, in units, at which a player is tried one after
-/// another. Some maps put the point into the floor (Quake lifts who comes out of a teleporter), and
-/// another player may stand at the point.
+/// Heights above a spawn point or the end of a teleporter, in units, at which a player is tried one
+/// after another. Some maps put the point into the floor (Quake lifts a player who comes out of a
+/// teleporter), and another player may stand at the point.
 const LIFTS: [f64; 6] = [0.0, 1.0, 4.0, 12.0, 32.0, 64.0];
 
 /// Distances from an occupied place, in units, at which a free place is looked for.
@@ -113,8 +113,9 @@ pub(crate) fn spawn_points(
     points
 }
 
-/// Centre of a player of the size `standing` at an `origin` that the map gives, or as little above it as
-/// the world leaves room. It is rounded to `f32` like every position of a player.
+/// Centre of a player of the size `standing` at `origin`, a point from the map. It is raised by the
+/// first of [`LIFTS`] at which the world leaves room. It is rounded to `f32` like every position of
+/// a player.
 pub(crate) fn standing_centre(map: &obsp::Map, standing: SizeId, origin: DVec3) -> Option<DVec3> {
     let half_height = f64::from(map.sizes()[standing.index()].half_extents.z);
     let rise = half_height - ORIGIN_OVER_FEET;

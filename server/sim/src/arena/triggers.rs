@@ -1,8 +1,8 @@
 //! Volumes of the map that act on a player inside: jump pads (`trigger_push`) and
 //! teleporters (`trigger_teleport`), with the keys of Quake and Quake III.
 //!
-//! Clients predict these triggers by the map alone. So a trigger that acts only at times, or at random,
-//! is left to the game ([`is_game_trigger`]).
+//! Clients predict these triggers by the map alone. So a trigger that acts only at times, or at
+//! random, is left to the game ([`is_game_trigger`]).
 
 use glam::{DVec3, Vec3};
 use obsp::geometry::{Aabb, ConvexSolid};
@@ -21,11 +21,12 @@ const PUSH_SPEED: f64 = 1000.0;
 /// The flag of a pad that pushes once.
 const PUSHES_ONCE: u32 = 1;
 
-/// The flag of a teleporter through which players keep their speed. Quake and the games after it use
-/// the lower flags for other things.
+/// The flag of a teleporter through which players keep their speed. Quake and the games after it
+/// use the lower flags for other things.
 const KEEPS_SPEED: u32 = 32;
 
-/// Classes of destinations. A teleporter that names several of them sends players to any.
+/// Classes of destinations. A teleporter that names several destinations sends players to any of
+/// them.
 const DESTINATIONS: [&str; 2] = ["info_teleport_destination", "misc_teleporter_dest"];
 
 /// The effect of a trigger on a player inside.
@@ -150,8 +151,8 @@ pub(crate) fn entry(
 }
 
 /// Whether a pad or a teleporter is left to the game, because clients cannot predict it by the map
-/// alone: it has a name, by which it is set off; it pushes only once; or it is a teleporter with several
-/// destinations. Such a trigger does nothing by itself. [`World::pad_velocity`] and
+/// alone: it has a name, by which it is set off; it pushes only once; or it is a teleporter with
+/// several destinations. Such a trigger does nothing by itself. [`World::pad_velocity`] and
 /// [`World::teleport_to`] are its effects.
 ///
 /// [`World::pad_velocity`]: crate::World::pad_velocity
@@ -171,8 +172,9 @@ pub fn is_game_trigger(map: &obsp::Map, entity: &MapEntity) -> bool {
     }
 }
 
-/// The destinations that a teleporter's `target` names: all of a destination's class, or else the
-/// first entity of that name that has a place. Empty if it names none.
+/// The destinations that a teleporter's `target` names: all entities of that name and of a
+/// destination's class. If there are none, the first entity of that name that has a place. Empty if
+/// there is none either.
 ///
 /// ```
 /// let map = obsp::Map::load("../../maps/arena.obsp".as_ref())?;
@@ -214,7 +216,7 @@ fn target<'a>(map: &'a obsp::Map, entity: &MapEntity) -> Option<&'a MapEntity> {
     map.entities().iter().find(|other| other.get("targetname") == Some(name))
 }
 
-/// The velocity that a pad gives players of this gravity; `None` for an entity that is no pad.
+/// The velocity that a pad gives players of this gravity; `None` for an entity that is not a pad.
 pub(crate) fn pad_velocity(map: &obsp::Map, pad: &MapEntity, gravity: f64) -> Option<DVec3> {
     let solid = pad.solids().first().filter(|_| pad.classname() == "trigger_push")?;
     match push(map, pad, solid)?.effect(gravity) {
@@ -240,7 +242,8 @@ fn push(map: &obsp::Map, entity: &MapEntity, solid: &ConvexSolid) -> Option<Acti
     is_finite(velocity).then_some(Action::Constant(Effect::Push(velocity)))
 }
 
-/// The arrival of a player at a destination; `None` if it has no place, or is inside the world.
+/// The arrival of a player at a destination; `None` if the destination has no place, or is inside
+/// the world.
 pub(crate) fn arrival(
     map: &obsp::Map,
     standing: SizeId,

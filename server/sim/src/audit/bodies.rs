@@ -75,8 +75,8 @@ pub(super) fn takes_room(entity: &EntityState) -> bool {
     }
 }
 
-/// Whether two entities must keep out of each other: each is on at least one layer of which the
-/// other's mask has the bit.
+/// Whether two entities must keep out of each other: each is on at least one layer of the other's
+/// mask.
 pub(super) fn exclude_each_other(one: &EntityState, other: &EntityState) -> bool {
     let has = |set: u32, layer: u32| (set >> layer) % 2 == 1;
     let minds = |who: &EntityState, whom: &EntityState| {

@@ -153,7 +153,7 @@ impl Audit {
     ) -> impl Iterator<Item = Interpenetration> + 'a {
         let own = self.surfaces.of(&seen.entity);
         let pocket = self.pockets.get(&seen.entity.id);
-        // All that a body and a solid can share is in both boxes.
+        // All common points of a body and a solid lie in both boxes.
         let may_be_in = move |figure: &Figure| {
             let (a, b) = (seen.figure.bounds(), figure.bounds());
             pocket.is_some_and(|pocket| {

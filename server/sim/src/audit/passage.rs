@@ -356,8 +356,8 @@ impl Passages {
 }
 
 /// An upper bound of the speed of an entity in the tick before or after this state. The entity's
-/// own velocity is no upper bound: a game may set another velocity within the tick, and a wall may
-/// stop the body.
+/// own velocity is not an upper bound: a game may set another velocity within the tick, and a wall
+/// may stop the body.
 fn fastest(entity: &EntityState) -> f64 {
     let most = if matches!(entity.kind, Kind::Player { .. }) { MAX_WALK } else { MAX_SPEED };
     entity.velocity.length().max(most)

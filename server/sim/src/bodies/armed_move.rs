@@ -1,5 +1,6 @@
-//! Armed moves: a kinematic body at rest waits for a player in a zone, and then begins a linear move
-//! by itself. A client that knows the armed move lets it begin in the same tick as the server does.
+//! Armed moves: a kinematic body at rest waits for a player in a zone, and then begins a linear
+//! move by itself. A client that knows the armed move lets it begin in the same tick as the server
+//! does.
 
 use obsp::geometry::Aabb;
 use serde::{Deserialize, Serialize};
@@ -14,14 +15,14 @@ use crate::collision::shape::Shape;
 /// [`World::arm_linear_move`](crate::World::arm_linear_move) arms a body.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArmedMove {
-    /// The zone, a box of the world. A player whose box meets it is in it.
+    /// The zone, a box of the world. A player is in the zone if the player's box overlaps it.
     pub zone: Aabb,
     /// The move. Its delay counts from the end of the tick in which a player is in the zone.
     pub by: LinearMove,
 }
 
 impl ArmedMove {
-    /// Whether a player of this shape is in the zone. A hovertank is in it if the box around it is.
+    /// Whether a player of this shape is in the zone. For a hovertank, the box around it counts.
     pub(crate) fn is_met_by(&self, shape: &Shape, pose: &Pose) -> bool {
         self.zone.overlaps(&box_at(&shape.bounds, pose))
     }

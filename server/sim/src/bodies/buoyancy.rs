@@ -1,6 +1,6 @@
-//! Buoyancy: finds what each awake prop displaces of the map's liquids. The solver applies the
-//! effect like that of any force. Missiles, vehicles and kinematic bodies go through liquids as through
-//! air.
+//! Buoyancy: finds how much of the map's liquids each awake prop displaces. The solver applies the
+//! effect like that of any force. Missiles, vehicles and kinematic bodies go through liquids as
+//! through air.
 
 use obsp::Map;
 
@@ -12,12 +12,12 @@ use crate::collision::currents::Currents;
 use crate::collision::shape::{Shape, Shapes};
 use crate::collision::submersion::Submersion;
 
-/// The lift is taken at the middle of the way that a body would go within the tick without forces.
-/// If its surface would go farther than this share of its radius, or of its thickness, the way is
-/// divided, so that a fast body does not dive before the liquid stops it.
+/// The lift is computed at the middle of the way that a body would go within the tick without
+/// forces. If its surface would go farther than this share of its radius, or of its thickness, the
+/// way is divided, so that a fast body does not dive before the liquid stops it.
 const WAY_SHARE: f64 = 0.25;
 
-/// Maximum number of places at which the lift of a tick is taken.
+/// Maximum number of places at which the lift of a tick is computed.
 const MAX_PLACES: u32 = 8;
 
 /// Sets the buoyancy of all bodies for a tick of `seconds`.
@@ -72,7 +72,7 @@ fn of(
     if displaced.mass <= 0.0 {
         return None;
     }
-    // The flow is that in the middle of what is below the surface.
+    // The flow is taken at the centroid of the displaced liquid.
     let flow = currents.at(placement.pose().position + displaced.moment / displaced.mass);
     let rotation = placement.pose().rotation();
     let body = Floating {

@@ -1,7 +1,8 @@
 //! Contacts: places where bodies touch or are about to touch.
 //!
-//! [`find`] tests every awake prop through the cascade. For each pair of convex parts that will
-//! come within reach in this tick, it keeps a *manifold* of contact points. The solver turns the
+//! [`find`] tests every awake prop through the filter cascade, a row of tests from cheap to exact
+//! ([`cascade`](crate::collision::cascade)). For each pair of convex parts that touch, or may touch
+//! by the end of this tick, it keeps a *manifold* of contact points. The solver turns the
 //! manifolds into velocities. It aims for [`REST_GAP`](crate::collision::distances::REST_GAP)
 //! between surfaces. This gap is well above the guard's margin, so the guard never refuses a body
 //! at rest.
@@ -32,9 +33,10 @@ pub(crate) use pair::ContactPoint;
 pub(crate) use pair::{MAX_POINTS, Pair, PairKey, Points, meeting, meeting_bodies, tangents};
 pub(crate) use pair_index::{KnownPairs, PairIndex};
 
-/// Replaces `pairs` by the pairs of this tick, and notes on each body how far the search reaches.
-/// Returns the pairs of the last tick. A pair that is not found again is forgotten, with its
-/// impulses, unless its body skips the tick.
+/// Replaces `pairs` by the pairs of this tick. Notes on each body how far it may move before it can
+/// meet something that the search has not seen. Returns the pairs of the last tick. A pair that is
+/// not found again is forgotten, with its impulses, unless one of its bodies skips the tick and the
+/// other stands still.
 pub(crate) fn search(
     map: &obsp::Map,
     shapes: &Shapes,
@@ -51,7 +53,8 @@ pub(crate) fn search(
     before
 }
 
-/// Like [`search`], but only for the bodies that have woken since, `woken`. No body may have moved.
+/// Like [`search`], but adds only the pairs of the bodies in `woken`, which have woken since the
+/// search of this tick. No body may have moved since then.
 pub(crate) fn search_woken(
     map: &obsp::Map,
     shapes: &Shapes,
@@ -67,8 +70,8 @@ pub(crate) fn search_woken(
     note_search(entities, woken, &found.free_distances);
 }
 
-/// Notes on each body of `searched` the state in which the search found it, and clears the note of
-/// what stopped it.
+/// Notes on each body of `searched` the state in which the search found it, and clears the note on
+/// its last stop.
 fn note_search(entities: &mut Entities, searched: &SlotSet, free_distances: &[(u16, f64)]) {
     for slot in searched.iter() {
         let Some(entity) = entities.get_mut(slot) else { continue };

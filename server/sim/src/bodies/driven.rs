@@ -1,4 +1,4 @@
-//! The speeds of kinematic bodies, which push and carry others.
+//! The speeds of kinematic bodies, which drive others: they push or carry them.
 //!
 //! A kinematic body may drive into a heap faster than the heap can give way. The kinematic body is
 //! then slowed down, as a sender is on a congested network: its velocity is halved after each tick
@@ -25,8 +25,8 @@ const FREE_SHARE: f64 = 0.9;
 pub(crate) type SetVelocities = Vec<(u16, [DVec3; 2])>;
 
 /// Begins a tick. Gives each moving kinematic body the velocity with which it really moves. Notes
-/// on each pushed or carried body the velocity that the kinematic body gives to that body. `pairs`
-/// contains the pairs of the last tick. The result is for [`end_tick`].
+/// on each driven body the velocity that the kinematic body gives to it, for the search and for the
+/// retries. `pairs` contains the pairs of the last tick. The result is for [`end_tick`].
 #[must_use]
 pub(crate) fn begin_tick(entities: &mut Entities, pairs: &[Pair]) -> SetVelocities {
     let own = |entity: &Entity| (entity.id.slot, [entity.velocity, entity.angular]);

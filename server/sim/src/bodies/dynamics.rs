@@ -1,9 +1,9 @@
-//! The dynamics of single bodies: mass, gravity, damping, locked axes, the forces of a game, and the
-//! lift of liquids.
+//! The dynamics of single bodies: mass, gravity, damping, locked axes, the forces of a game, and
+//! the lift of liquids.
 //!
-//! The material of a model gives them for all of its bodies. A body to which a game has given
-//! parameters or forces of its own keeps them in a box. All other bodies have only the empty place
-//! for it, and cost nothing more.
+//! A model's material gives the parameters of all its bodies. A body to which a game has given
+//! parameters or forces of its own keeps them in a `Box`. Any other body has only an empty
+//! `Option`, and costs nothing more.
 
 mod buoyancy;
 mod error;
@@ -47,7 +47,7 @@ pub(crate) struct OwnDynamics {
 }
 
 impl Dynamics {
-    /// What the body has of its own.
+    /// The body's own parameters and forces; `None` if it has none.
     pub(crate) fn own(&self) -> Option<&OwnDynamics> {
         self.0.as_deref()
     }
@@ -100,7 +100,7 @@ impl Dynamics {
         }
     }
 
-    /// The accelerations by the forces on a body that `rotation` turns, in a motion of so many
+    /// The accelerations by the forces on a body with this `rotation`, in a motion of this many
     /// `ticks`. `None` if no force acts.
     pub(crate) fn drive(&self, rotation: DMat3, ticks: u16) -> Option<Drive> {
         let own = self.own().filter(|own| own.forces != Forces::default())?;
@@ -114,8 +114,8 @@ impl Dynamics {
         }
     }
 
-    /// The orientation with which a body comes back from limbo: that which it had if its rotation
-    /// is locked, and none for other bodies.
+    /// The orientation with which a body comes back from limbo: its former one if its rotation is
+    /// locked, or else the identity.
     pub(crate) fn kept(&self) -> DQuat {
         self.own().and_then(|own| own.kept).unwrap_or(DQuat::IDENTITY)
     }
@@ -125,7 +125,7 @@ impl Dynamics {
         self.own().map_or(LockedAxes::NONE, |own| own.parameters.locked_axes)
     }
 
-    /// Checks what was saved, and computes what was not, for a body of `shape`.
+    /// Checks the saved fields, and computes the mass, which is not saved, for a body of `shape`.
     pub(crate) fn restore(&mut self, shape: &Shape) -> Result<(), &'static str> {
         let Some(own) = &mut self.0 else { return Ok(()) };
         let is_locked = LockedAxes::from_bits(own.parameters.locked_axes.bits()).is_some();
@@ -134,7 +134,7 @@ impl Dynamics {
         }
         let is_unit = |kept: DQuat| (kept.length() - 1.0).abs() <= UNIT;
         if !own.kept.is_none_or(is_unit) {
-            return Err("an orientation is not of length one");
+            return Err("the orientation that a body keeps in limbo is not of length one");
         }
         own.mass = own.parameters.mass_properties(shape);
         Ok(())

@@ -2,11 +2,13 @@
 //! pose and the motion to the pose are free.
 //!
 //! [`Space::place`] checks a pose without a motion (spawning, rescue, standing up).
-//! [`Space::advance`] follows the motions of many bodies at once, as far as each is free.
-//! [`Space::fly`] follows a missile, and tests it against the world's shifted planes.
-//! [`Agent::sweep`](crate::players::agent::Agent::sweep) sweeps a player's box, and tests it
-//! against the world's onion. All keep [`MARGIN`] between any two bodies, and between bodies and
-//! the world.
+//! [`Space::advance`] follows the motions of many bodies at once, as far as each is free. It stops
+//! a body before it would come nearer than the margin to anything. The solver keeps most bodies
+//! farther away, so most motions are free as a whole. Before a round, [`hold`] makes sure that each
+//! body knows all bodies that it may meet. [`Space::fly`] follows a missile, and tests it against
+//! the world's shifted planes. [`Agent::sweep`](crate::players::agent::Agent::sweep) sweeps a
+//! player's box, and tests it against the world's onion. All keep [`MARGIN`] between any two
+//! bodies, and between bodies and the world.
 
 mod advance;
 mod beyond_search;
@@ -63,7 +65,8 @@ impl<'a> Space<'a> {
         Body::standing(self.shape(placement.shape()), *placement.pose())
     }
 
-    /// Checks a pose without a motion. `None` if anything that the seeker meets is within the margin.
+    /// Checks a pose without a motion. `None` if anything that the seeker meets is within the
+    /// margin.
     pub(crate) fn place(
         &self,
         shape: ShapeId,
@@ -86,7 +89,7 @@ impl<'a> Space<'a> {
         }
         let placement = self.placement(shape, pose);
         let bounds = placement.bounds().inflated(MARGIN);
-        // Most poses are near no body, so the body itself is made when one is near.
+        // Most poses are near no other body, so the own body is made only when another is near.
         let mut own = None;
         let mut free = true;
         let mut check = |other: Body| {
@@ -179,8 +182,8 @@ impl<'a> Space<'a> {
         });
     }
 
-    /// Calls `each` with the place of every placed entity that the seeker meets and whose box touches
-    /// `bounds`, in ascending order of slot.
+    /// Calls `each` with the place of every placed entity that the seeker meets and whose box
+    /// touches `bounds`, in ascending order of slot.
     pub(crate) fn visit_placements(
         &self,
         bounds: &Aabb,

@@ -6,9 +6,9 @@ use crate::bodies::dynamics::LockedAxes;
 use crate::bodies::entities::{Entities, Entity};
 use crate::collision::shape::Shapes;
 
-/// A body whose axes are locked counts as immovable along a direction in which it responds less to
-/// an impulse than this share of the response of a free body. Otherwise an impulse that changes its
-/// speed in that direction could be of any size.
+/// A body with locked axes counts as immovable in a direction if it responds to an impulse by less
+/// than this share of the response of a free body. Otherwise the impulse that changes its speed in
+/// that direction could be of any size.
 pub(crate) const LEAST_RESPONSE: f32 = 1e-6;
 
 /// A body that takes one impulse at one point.
@@ -60,7 +60,7 @@ impl ImpulseBody {
         let turned = self.arm.cross(direction);
         let response = self.inverse_mass * self.locked.share_along(direction)
             + turned.dot(self.inverse_inertia * turned);
-        // A free body of this mass responds at least as much to any impulse as its mass allows.
+        // The response of a free body is at least its inverse mass.
         let is_held = response < self.inverse_mass * f64::from(LEAST_RESPONSE);
         if is_held { 0.0 } else { response }
     }

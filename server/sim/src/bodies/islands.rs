@@ -1,12 +1,14 @@
-//! Islands: the awake bodies that touch each other, directly or through others, by the pairs of a
-//! search. They say which bodies are supported, and which a kinematic body pushes or carries.
+//! Islands: groups of awake bodies that touch each other, directly or through others, by the pairs
+//! of a search. An island shows which bodies are supported, and which bodies a kinematic body
+//! pushes or carries.
 //!
-//! Two bodies touch here if they have contact points, which the search also finds where they will
-//! touch within the tick. So a body that is about to land counts as supported.
+//! Two bodies touch here if they have contact points. The search also finds contact points where
+//! bodies will touch within the tick. So a body that is about to land counts as supported.
 //!
-//! A body is supported if its island touches something that does not yield: the world, a kinematic
-//! body, a player on foot or a sleeping body. All other bodies are in flight, even if they touch
-//! each other. Nothing may take momentum out of bodies in flight.
+//! A body is supported if its island touches something that does not yield within this tick: the
+//! world, a kinematic body, a player on foot or a body that is still asleep. A wall supports as
+//! well as a floor. All other bodies are in flight, even if they touch each other. Nothing may take
+//! momentum out of bodies in flight.
 
 mod disjoint_sets;
 
@@ -56,8 +58,8 @@ impl Islands {
     }
 }
 
-/// For each slot: the lowest slot of the bodies that touch each other. Only bodies whose slots
-/// `join` accepts belong together.
+/// For each slot: the lowest slot of its island. Only bodies whose slots `join` accepts are joined
+/// into islands.
 pub(crate) fn roots(slots: usize, pairs: &[Pair], join: impl Fn(u16) -> bool) -> Vec<u16> {
     let mut sets = DisjointSets::new(slots);
     for (a, b) in meeting_bodies(pairs).filter(|&(a, b)| join(a) && join(b)) {
@@ -70,7 +72,8 @@ pub(crate) fn roots(slots: usize, pairs: &[Pair], join: impl Fn(u16) -> bool) ->
 /// does not give way, and would stop the others.
 #[derive(Debug, Default)]
 pub(crate) struct Driven {
-    /// For each slot: the lowest slot of its island. Empty if no moving kinematic body touches one.
+    /// For each slot: the lowest slot of its island. Empty if no moving kinematic body touches an
+    /// island.
     roots: Vec<u16>,
     /// Pairs of an island's lowest slot and the slot of a moving kinematic body that touches the
     /// island; ascending.

@@ -1,11 +1,11 @@
 //! Linear moves: a kinematic body waits for some ticks, goes in a straight line to its goal at a
-//! constant speed, and rests there. A client that knows the move knows the body's motion in advance,
-//! as with the trajectories of Quake III (`TR_LINEAR_STOP`).
+//! constant speed, and rests there. A client that knows the move knows the body's motion in
+//! advance, as with the trajectories of Quake III (`TR_LINEAR_STOP`).
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-/// A body nearer than this to its goal, in units, is there.
+/// A body nearer to its goal than this, in units, has arrived.
 const THERE: f64 = 1.0 / 1024.0;
 
 /// The move of a kinematic body to a place.
@@ -15,7 +15,7 @@ const THERE: f64 = 1.0 / 1024.0;
 pub struct LinearMove {
     /// The body's position at the end, in units.
     pub goal: DVec3,
-    /// Units per second, above zero. The last tick's motion is as long as what is left of the way.
+    /// Units per second, above zero. In the last tick the body moves just by the rest of the way.
     pub speed: f64,
     /// Ticks for which the body stays where it is, before it starts.
     pub delay: u32,

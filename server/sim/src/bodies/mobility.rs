@@ -1,22 +1,23 @@
-//! The force that moves a body in a tick. Search, islands, guard and sleep tell bodies apart by it.
+//! The cause of a body's motion in a tick. The search, the islands, the guard and sleep distinguish
+//! bodies by this cause.
 
 use serde::{Deserialize, Serialize};
 
-/// The force that moves a body in this tick, and the effect of a hit.
+/// The cause of a body's motion in this tick, and the effect of a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mobility {
-    /// No force: the body is outside of the world.
+    /// Nothing: the body is outside of the world.
     Absent,
     /// The body's own rules: it is a player on foot, or a missile that flies straight. No impulse
     /// moves it.
     OwnRules,
-    /// No force: the body is kinematic, and its game gives no velocity to it or to its surface.
+    /// Nothing: the body is kinematic, and its game gives no velocity to it or to its surface.
     Parked,
     /// The velocity that a game gives the body or its surface. No impulse changes that velocity.
     Kinematic,
-    /// No force: the body sleeps. A hit wakes it.
+    /// Nothing: the body sleeps. A hit wakes it.
     Asleep,
-    /// No force: the body skips this tick because of overload. A hit lets it move.
+    /// Nothing: the body skips this tick because of overload. A hit lets it move.
     Skips,
     /// The body's own rules, and impulses: it is a missile that bounces.
     Ball,

@@ -1,16 +1,17 @@
 //! Overload: makes a tick cheaper when its bodies cost more than its budget.
 //!
-//! The cost is estimated before the tick from the bodies that are awake, the pairs that touch and the
-//! sub-steps that loads add, never from a clock. So a match is degraded in the same way on every
-//! machine, by any number of threads, and in every replay.
+//! The cost is estimated before the tick from the bodies that are awake, the pairs that touch and
+//! the sub-steps that loads add, never from a clock. So a match is degraded in the same way on
+//! every machine, with any number of threads, and in every replay.
 //!
 //! Islands are degraded one after another until the estimate is within the budget. The islands
 //! farthest from all players come first, and no island near a player is degraded. The degraded
 //! islands first get about three quarters of their sub-steps. If that is not enough, a bounded
-//! number of bodies is simulated at half rate, in islands that move slowly or have one body. Such a
-//! body stands still for one tick, like a sleeping body. In the next tick it moves by two ticks,
-//! and the guard checks that motion like any other. A standing body moves at once if a moving body
-//! touches it.
+//! number of bodies is simulated at half rate: islands that move slowly or have only one body. A
+//! body at half rate stands still for one tick, like a sleeping body. In the next tick it moves by
+//! two ticks, and the guard checks that motion like any other. A standing body moves at once if a
+//! moving body touches it ([`wake_for_tick`](sleep::wake_for_tick)). It then moves by one tick, and
+//! loses the tick that it skipped.
 
 use crate::bodies::contact::{Pair, meeting};
 use crate::bodies::entities::{Entities, Entity};
@@ -25,9 +26,8 @@ use crate::counters::Counters;
 /// The share of its cost that an island keeps with fewer sub-steps.
 const COST_OF_FEWER_SUB_STEPS: f64 = 0.9;
 
-/// Each sub-step that a load adds makes an island dearer by this share of its cost.
-/// [`COST_OF_FEWER_SUB_STEPS`] saves two sub-steps of ten, so one costs half of the share that it
-/// saves.
+/// Each sub-step that a load adds raises the cost of an island by this share. An island with fewer
+/// sub-steps saves two of ten, so one sub-step costs half of the saved share.
 const COST_OF_SUB_STEP: f64 = 0.5 * (1.0 - COST_OF_FEWER_SUB_STEPS);
 
 /// The share of its cost that an island keeps at half rate, on average.
@@ -37,8 +37,8 @@ const COST_OF_HALF_RATE: f64 = 0.6;
 /// entities.
 const MAX_HALF_RATE: usize = 2048;
 
-/// Maximum average distance that the bodies of an island may move within a tick, in units, if half
-/// rate is to save time. Bodies that move by two ticks at once search for contacts twice as far.
+/// Half rate saves time only if the bodies of an island move no farther than this within a tick, in
+/// units, on average. Bodies that move by two ticks at once search for contacts twice as far.
 /// For a heap of 2,000 that falls at five units a tick, one such tick costs more than two ordinary
 /// ones. The limit does not apply to a body that touches no other body, because its search finds
 /// few bodies.
@@ -80,7 +80,7 @@ pub(crate) fn set_paces(
     (counters.degraded_islands, counters.half_rate) = (0, 0);
     let Some(budget) = context.budget else { return };
     let mut cost = (awake + meeting) as f64;
-    // No load makes an island dearer than this.
+    // Loads raise the cost of an island by this factor at most.
     let dearest = 1.0 + COST_OF_SUB_STEP * f64::from(MOST_FOR_LOADS);
     if cost * dearest <= budget && !any_owes {
         return;
@@ -118,8 +118,8 @@ pub(crate) fn set_paces(
     count_degraded(&islands, entities, &mut context.counters);
 }
 
-/// Counts the islands that this tick degrades. In a tick in which bodies make up for a skipped one,
-/// the islands that were chosen for half rate do not skip.
+/// Counts the islands that this tick degrades, by the paces of their bodies. Not every island that
+/// was chosen for half rate skips: none does while bodies make up for a skipped tick.
 fn count_degraded(islands: &[Island], entities: &Entities, counters: &mut Counters) {
     let count = |island: &Island, is: fn(Pace) -> bool| {
         let members = island.members.iter().filter_map(|&slot| entities.get(slot));
@@ -131,7 +131,8 @@ fn count_degraded(islands: &[Island], entities: &Entities, counters: &mut Counte
     counters.half_rate = islands.iter().map(|island| count(island, is_at_half_rate)).sum();
 }
 
-/// Adds the cost of the sub-steps that loads add to each island. Returns their sum.
+/// Adds to the cost of each island the cost of the sub-steps that its loads add. Returns the sum of
+/// the added costs.
 fn weigh_loads(islands: &mut [Island], entities: &Entities, shapes: &Shapes) -> f64 {
     let mut sum = 0.0;
     for island in islands {
@@ -143,7 +144,7 @@ fn weigh_loads(islands: &mut [Island], entities: &Entities, shapes: &Shapes) -> 
     sum
 }
 
-/// The islands that are simulated at half rate, until the cost is within the budget.
+/// Chooses islands for half rate until the cost is within the budget.
 fn at_half_rate<'a, 'p>(
     islands: &'a [Island<'p>],
     mut cost: f64,
@@ -165,7 +166,7 @@ fn at_half_rate<'a, 'p>(
 }
 
 impl Island<'_> {
-    /// Whether one tick at half rate costs less than two others: see [`MAX_WAY_AT_HALF_RATE`].
+    /// Whether one double tick costs less than two ordinary ticks: see [`MAX_WAY_AT_HALF_RATE`].
     fn half_rate_pays(&self) -> bool {
         let bodies = self.members.len();
         bodies == 1 || self.total_travel <= MAX_WAY_AT_HALF_RATE * bodies as f64

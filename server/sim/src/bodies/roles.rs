@@ -51,9 +51,9 @@ pub(crate) struct Kinematic {
     /// which something stopped the body, and shrinks by one after each free tick (see
     /// [`driven`](crate::bodies::driven)). It is at most [`Kinematic::MAX_SLOWDOWNS`].
     pub(crate) slowdowns: u8,
-    /// The place to which the body goes, until it is there.
+    /// The linear move of the body, until the body has reached its goal.
     pub(crate) linear_move: Option<LinearMove>,
-    /// The swing of a body that has no such place.
+    /// The swing of a body that has no linear move.
     pub(crate) swing: Option<Swing>,
     /// The velocity of the body's surface relative to the body, in units per second. It is zero for
     /// all bodies except conveyors.

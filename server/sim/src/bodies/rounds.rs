@@ -1,12 +1,15 @@
 //! Rounds of guarded motion. In the first round all bodies move together, as far as the guard lets
-//! them. An impact changes the velocity of a stopped body. Further rounds are for bodies that were
-//! stopped:
+//! them. An impact changes the velocities of a stopped body and of the body that stopped it.
+//! Further rounds are for bodies that were stopped:
 //!
 //! 1. [`retry`]: a body in flight, or one that a kinematic body drives, spends the rest of its tick
 //!    once its neighbours have moved.
-//! 2. [`carry`]: a kinematic body carries along what is wedged against it.
+//! 2. [`carry`]: a kinematic body carries along the bodies that are wedged against it. Kinematic
+//!    bodies take no part in the next step.
 //! 3. [`in_part`]: a body that hardly moved tries the translation alone. If the translation is
 //!    blocked, it tries the rotation alone.
+//!
+//! A supported body that was stopped half-way keeps its place until the next tick.
 
 mod carry;
 mod impact;
@@ -53,7 +56,7 @@ pub(crate) struct Rounds<'a> {
     shapes: &'a Shapes,
     entities: &'a mut Entities,
     pairs: PairIndex<'a>,
-    /// The pairs of bodies that the search for contacts found, as far as one of the two may move.
+    /// The pairs of bodies that the search for contacts found, if either body may still move.
     neighbours: Vec<(u16, Blocker, KnownPairs<'a>)>,
     islands: &'a Islands,
     context: &'a mut StepContext,
@@ -62,7 +65,7 @@ pub(crate) struct Rounds<'a> {
     outcome: Outcome,
 }
 
-/// The bodies that need more than motion.
+/// The results of the rounds besides the motion.
 #[derive(Default)]
 pub(crate) struct Outcome {
     /// Slots of the bodies that overlapped something before they moved.
@@ -75,7 +78,7 @@ pub(crate) struct Outcome {
 }
 
 impl<'a> Rounds<'a> {
-    /// Rounds among these `pairs` of the search.
+    /// Prepares the rounds of a tick. `pairs` are those that the search for contacts found.
     pub(crate) fn new(
         map: &'a obsp::Map,
         shapes: &'a Shapes,
@@ -98,8 +101,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Moves stopped bodies again, each as far as it can still get in this tick. Returns what is
-    /// left to do.
+    /// Moves stopped bodies again, each as far as it can still get in this tick. Returns the
+    /// outcome of all rounds.
     pub(crate) fn retry(mut self, stopped: Vec<Remainder>) -> Outcome {
         self.keep_neighbours_of(&stopped);
         let stopped = self.spend(stopped);
@@ -173,8 +176,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Gives a body in flight the angular velocity that it has in another orientation. Nothing turns
-    /// a body in flight, so it keeps its angular momentum.
+    /// Converts the angular velocity of a body in flight from the first orientation to the second.
+    /// No torque acts on a body in flight, so its angular momentum stays the same.
     fn keep_momentum(&mut self, slot: u16, orientations: [DQuat; 2]) {
         if self.islands.is_supported(slot) {
             return;
@@ -186,8 +189,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Moves bodies that were stopped for the rest of their tick, at their present velocity. From
-    /// the start and the target, `part` selects the part of the motion that is tried.
+    /// Moves stopped bodies at their present velocities for the rest of their tick. `part` gets the
+    /// start and the target of the motion, and returns the target of the part that is tried.
     fn advance_remainders(
         &mut self,
         stopped: &[Remainder],

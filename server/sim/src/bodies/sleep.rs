@@ -2,14 +2,16 @@
 //! moved for a while. A sleeping prop costs nothing until a moving body touches it or takes its
 //! support away.
 //!
-//! Props that touch each other and fall asleep in the same tick are an island. A fast body or a moving
-//! kinematic one wakes a whole island, a slow body only the prop that it touches. Two sleeping
-//! islands become one when both have woken and fall asleep in the same tick. A kinematic body also
-//! keeps awake what it pushes or carries.
+//! Props that touch each other, directly or through others, and fall asleep in the same tick are a
+//! sleeping island. A body whose surface is slower than [`WAKING_SPEED`] wakes nothing. A faster
+//! body wakes the prop that it touches. A body faster than 20 units per second, or a moving
+//! kinematic body, wakes the prop's whole island ([`mod@wake`]). Two sleeping islands merge only if
+//! both wake, and then fall asleep in the same tick ([`mod@settle`]). A moving kinematic body also
+//! keeps the props awake that it pushes or carries.
 //!
-//! The number of an island is its lowest slot. A prop that was woken alone may fall asleep elsewhere
-//! under the number that the rest of its island still has. Then a hit wakes both, which costs a
-//! little and moves nothing.
+//! The number of a sleeping island is its lowest slot. Suppose that the prop in that slot is woken
+//! alone, and falls asleep elsewhere. Its new island has the number that the rest of the old island
+//! still has. Then a hit on either wakes both. That costs a little and moves nothing.
 
 mod settle;
 mod wake;
@@ -29,17 +31,17 @@ pub(crate) use wake::wake_for_tick;
 pub(crate) use wake::wake_parted;
 
 /// A body is still if every point of its surface is slower than this, in units per second. Gravity
-/// adds about six times as much in a tick of 1/60 s.
+/// adds nearly seven times as much in a tick of 1/60 s.
 pub(crate) const STILL_SPEED: f64 = 2.0;
 
 /// A body whose surface is faster than this, in units per second, wakes the bodies it touches. The
 /// last jitter of a heap that settles is slower.
 pub(crate) const WAKING_SPEED: f64 = 2.0;
 
-/// How long a body must have been still before it sleeps, in seconds. A body that slides more
-/// slowly than that is stopped by friction within a tick. A rocking body is as slow where it turns
-/// back, but only for a tenth of this time. A body that starts from rest on ground that is a degree
-/// too steep is faster after this time.
+/// How long a body must have been still before it sleeps, in seconds. Friction stops a body that
+/// slides more slowly than [`STILL_SPEED`] within a tick. A rocking body is that slow where it
+/// turns back, but only for a tenth of this time. A body that starts from rest on ground that is a
+/// degree too steep for its friction is faster than [`STILL_SPEED`] after this time.
 pub(crate) const STILL_SECONDS: f64 = 0.15;
 
 /// Bodies nearer than this, in units, touch. The solver aims for the rest gap, but may push bodies

@@ -8,7 +8,7 @@ pub const MAX_ENTITIES: usize = 4096;
 pub(crate) struct SlotSet([u64; MAX_ENTITIES / 64]);
 
 impl SlotSet {
-    /// The set of no slot.
+    /// The empty set.
     pub(crate) const EMPTY: Self = Self([0; MAX_ENTITIES / 64]);
 
     /// Adds a slot.

@@ -8,6 +8,10 @@
 //! by a soft constraint. A relaxing pass without that push then removes the added speed, because a
 //! correction of position must not add energy.
 //!
+//! A body that touches nothing needs no solver: gravity, drag and its engine alone move it
+//! ([`mod@flight`]). After the sub-steps a *projection* ([`mod@projection`]) moves the targets
+//! apart that would be nearer than the rest gap.
+//!
 //! Islands with the same number of sub-steps share [`block`]s, and a large island is divided into
 //! several blocks ([`divided`]). Threads solve one block each. The contacts of a block are colored,
 //! and contacts of one color are solved four at once ([`lanes`]). The solver computes in single
@@ -63,12 +67,13 @@ use load::{Carrier, sub_steps};
 /// island gets two sub-steps more than it has bodies.
 const SUB_STEPS: u32 = 10;
 
-/// Minimum number of sub-steps per tick. A body that touches no other moving body gets this many,
-/// because there is no stack to carry.
+/// Minimum number of sub-steps per tick. A body that touches only things that stand still gets this
+/// many, because there is no stack to carry.
 const SUB_STEPS_ALONE: u32 = 3;
 
 /// Islands with no more sub-steps than this in a tick of 1/60 s solve their impacts repeatedly, and
-/// the landings of bodies that a kinematic body carries. At full pace such islands have up to five bodies.
+/// the landings of bodies that a kinematic body carries. At full pace such islands have up to five
+/// bodies.
 const REPEATED_SUB_STEPS: u32 = 7;
 
 /// The numbers of sub-steps above are for a tick of this length, in seconds, or a shorter one. A
@@ -110,7 +115,7 @@ pub(crate) fn max_spin(seconds: f64) -> f64 {
 }
 
 /// Applies gravity and solves the contacts of all `pairs` over a tick.
-/// Writes the velocities of awake props and the impulses into the pairs.
+/// Writes the velocities to the awake props, and the impulses to the pairs.
 /// Returns the target of each awake prop that moves, in ascending order of slot.
 pub(crate) fn solve(
     entities: &mut Entities,
@@ -273,7 +278,7 @@ pub(crate) fn added_sub_steps(
     all - usual
 }
 
-/// A body as one that others may lie on.
+/// The [`Carrier`] of an entity. Without a placed entity it is a body that nothing moves.
 fn carrier(entity: Option<&Entity>, shapes: &Shapes) -> Carrier {
     let placed = entity.and_then(|entity| Some((entity, entity.placement()?)));
     let of = |(entity, placement): (&Entity, &Placement)| Carrier {

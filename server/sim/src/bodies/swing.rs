@@ -1,13 +1,13 @@
-//! Swings: a kinematic body goes to and fro between two places for ever, as a pendulum does. A client
-//! that knows the swing knows the body's motion in advance, as with the trajectories of Quake III
-//! (`TR_SINE`).
+//! Swings: a kinematic body goes to and fro between two places for ever, as a pendulum does. A
+//! client that knows the swing knows the body's motion in advance, as with the trajectories of
+//! Quake III (`TR_SINE`).
 
 use std::f64::consts::PI;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-/// A body nearer than this to its place of a tick, in units, is there.
+/// A body nearer than this, in units, to the place where a tick should bring it has reached it.
 const THERE: f64 = 1.0 / 256.0;
 
 /// The swing of a kinematic body.
@@ -21,7 +21,7 @@ pub struct Swing {
     pub way: DVec3,
     /// Ticks from one end to the other: at least one, at most [`Swing::MAX_TICKS`].
     pub ticks: u32,
-    /// The ticks that the body has swung, modulo those of both ways.
+    /// The ticks that the body has swung, modulo the ticks of the way there and back.
     pub at: u32,
 }
 
@@ -41,9 +41,9 @@ impl Swing {
         ticks && self.place.is_finite() && self.way.is_finite()
     }
 
-    /// Goes on by a tick if the body is where it was to be. If something holds the body up, the swing
-    /// waits with it. Returns the velocity of a body at `position` in its next tick of `seconds`, in
-    /// units per second.
+    /// Advances the swing by a tick if the body is where it should be. If something holds the body
+    /// up, the swing waits. Returns the velocity of a body at `position` in its next tick of
+    /// `seconds`, in units per second.
     pub(crate) fn go_on(&mut self, position: DVec3, seconds: f64) -> DVec3 {
         if position.distance(self.aim()) <= THERE {
             self.at = (self.at + 1) % (2 * self.ticks);

@@ -8,11 +8,11 @@
 //! is known; the six face directions of the two oriented boxes; the BSP of each body, with a box in
 //! place of the other; and at last the convex parts themselves ([`time_of_impact`]). Blow's hard
 //! case, the polygons of the smaller body down the BSP of the larger, costs more than the exact
-//! tests that it saves. By default it is off, and where it is on it decides nothing.
+//! tests that it saves. It is off by default. Where it is on, it is only timed and counted.
 //!
 //! No stage's answer influences a later stage, except by the parts that the stage proves apart. A
-//! body is stopped only if *no* stage, on or off, proves it free. The exact test alone decides
-//! where it stops. So results do not depend on which stages are on.
+//! body is stopped only if *no* other stage, on or off, proves it free. The exact test alone
+//! decides where it stops. So results do not depend on which stages are on.
 
 mod body;
 mod bounds;
@@ -41,7 +41,7 @@ use crate::counters::{Stage, Stages};
 pub(crate) enum Verdict {
     /// The two keep more than the margin apart.
     Apart,
-    /// Only these parts may come nearer.
+    /// Only these parts may come within the margin of each other.
     Open(Candidates),
 }
 

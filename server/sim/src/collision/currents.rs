@@ -23,9 +23,10 @@ impl Currents {
         Self { volumes, fastest }
     }
 
-    /// The velocity of a liquid at `point`, in units per second: the sum of all currents there, no
-    /// faster than the fastest of them. So currents that cross flow aslant, and those that meet head on
-    /// cancel each other. Quake II caps what several currents give a swimmer in the same way.
+    /// The velocity of a liquid at `point`, in units per second: the sum of all currents there,
+    /// limited to the speed of the fastest of them. So crossing currents flow diagonally, and
+    /// opposed currents cancel each other. Quake II limits the sum of several currents on a swimmer
+    /// in the same way.
     #[inline]
     pub(crate) fn at(&self, point: DVec3) -> DVec3 {
         let here = self

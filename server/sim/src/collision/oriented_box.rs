@@ -60,8 +60,9 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Two boxes with the same axes that are apart keep about their least distance along the
-    /// direction found. For boxes that overlap it is the direction between their middles.
+    /// For two boxes with the same axes that are apart, the gap along the direction found is about
+    /// their least distance. For boxes that overlap, the direction is the one between their
+    /// middles.
     #[test]
     fn the_direction_to_another_box_is_about_that_of_the_least_distance() {
         let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 0.7);

@@ -276,12 +276,12 @@ pub(crate) fn least_between(first: f64, last: f64, sagitta: f64) -> f64 {
 /// its first and last pose and its radius. `None` if either turns by more than
 /// a radian.
 ///
-/// In the frame's axes the path of a point is a curve, for both bodies may turn.
-/// With second derivative at most `k`, the path leaves its chord, and any halfspace that contains
-/// both its ends, by at most `k / 8`. The terms of `k` are the frame's angle squared times the
-/// distance (centripetal), twice that angle times the speed (Coriolis), and the body's own angle
-/// squared times its radius: each at its greatest at any time between the poses, so over a part of
-/// the time the bound is this one times the square of that part.
+/// In the frame's axes the path of a point is a curve, for both bodies may turn. With second
+/// derivative at most `k`, the path leaves its chord, and any halfspace that contains both its
+/// ends, by at most `k / 8`. The terms of `k` are the frame's angle squared times the distance
+/// (centripetal), twice that angle times the speed (Coriolis), and the body's own angle squared
+/// times its radius: each is taken at its greatest between the poses. So for a part of the time,
+/// the bound is multiplied by the square of that part.
 pub(crate) fn relative_sagitta(
     (seen, radius): ([&Pose; 2], f64),
     (frame, size): ([&Pose; 2], f64),

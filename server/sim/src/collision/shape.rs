@@ -126,8 +126,8 @@ pub(crate) struct Shape {
     /// The mass and inertia by the material. A body may have its own:
     /// [`Entity::mass`](crate::bodies::entities::Entity::mass).
     pub(crate) mass: MassProperties,
-    /// The match's gravity on bodies: a downward acceleration, in units per second squared. It is
-    /// that of all shapes, and the material scales it.
+    /// The match's gravity on bodies: a downward acceleration, in units per second squared. All
+    /// shapes have the same value, and the material scales it.
     pub(crate) gravity: f64,
 }
 

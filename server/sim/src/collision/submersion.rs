@@ -16,7 +16,8 @@ pub(crate) struct Submersion {
     /// The volume times its centroid, relative to the body's centre of mass, in the world's axes.
     pub(crate) moment: DVec3,
     /// By how many cubic units the volume grows for each unit by which the body sinks: the area in
-    /// which the body cuts the surface. It is negative where the body leaves the volume below.
+    /// which the body cuts the surface. It is negative where the body leaves the volume through its
+    /// bottom.
     pub(crate) growth: f64,
 }
 
@@ -55,8 +56,8 @@ struct Face {
 /// The rest of a convex part that was cut.
 #[derive(Default)]
 struct Piece {
-    /// The edges, face by face. Those of a face are in no order, and have the face on their left,
-    /// seen from outside.
+    /// The edges, face by face. The edges of a face are in no order. Seen from outside, each has
+    /// the face on its left.
     edges: Vec<[DVec3; 2]>,
     faces: Vec<Face>,
 }
@@ -94,7 +95,7 @@ impl Piece {
         Some(cuts.into_iter().fold(piece, |piece, plane| piece.behind(plane)))
     }
 
-    /// Makes a face of the edges that belong to none yet, if there are any.
+    /// Makes a face of the edges that belong to no face yet, if there are any.
     fn end_face(&mut self, is_cut: bool) {
         let end = self.edges.len();
         if end > self.faces.last().map_or(0, |face| face.end) {

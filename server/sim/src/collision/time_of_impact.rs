@@ -332,8 +332,8 @@ impl<'a> SweepPair<'a> {
     /// its room at `end` is `missing`, below zero. The search is by the method of false position:
     /// the room shrinks linearly until another vertex becomes the nearest, and then faster, so most
     /// times that are probed are free. Where the room shrinks fast and then slowly, probe after
-    /// probe has no room. Each of these counts the room that is known to be free half as much as the
-    /// last (the Illinois method), so that the probes do not crawl towards it.
+    /// probe has no room. Each of these probes halves the weight of the last room that was above
+    /// zero (the Illinois method). Otherwise the probes would move only slowly towards that time.
     fn advance_within_room(
         &self,
         (frame, axis): (PlaneFrame, DVec3),

@@ -128,8 +128,8 @@ struct BallImpact {
     normal: DVec3,
     /// Velocity of the ball relative to the obstacle, in units per second.
     relative: DVec3,
-    /// Downward speed that gravity added in this tick, in units per second. A ball that lies on the ground
-    /// meets the ground no faster than this, and does not bounce.
+    /// Downward speed that gravity added in this tick, in units per second. A ball that lies on the
+    /// ground meets the ground no faster than this, and does not bounce.
     gravity_speed: f64,
     restitution: f64,
     friction: f64,

@@ -1,8 +1,8 @@
 use super::Missiles;
 use crate::collision::pose::Pose;
 
-/// Moves a missile that flies straight as far as it is free. Returns whether nothing
-/// stopped it.
+/// Moves a missile that flies straight, as far as its way is free. Returns whether nothing stopped
+/// it.
 pub(super) fn fly(missiles: &mut Missiles, slot: u16) -> bool {
     let Some(entity) = missiles.entities.get(slot) else { return false };
     let Some(start) = entity.placement().map(|placement| *placement.pose()) else { return false };

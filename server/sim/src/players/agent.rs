@@ -32,8 +32,8 @@ pub(crate) trait NearbyBodies<'a> {
 /// and three times the running speed.
 const IN_REACH: f64 = 36.0;
 
-/// Reach of the sweeps of one tick near moving kinematic bodies, in units. Such a body may carry the
-/// player's crate. A player who can get farther has a longer reach.
+/// Reach of the sweeps of one tick near moving kinematic bodies, in units. Such a body may carry
+/// the player's crate. A player who can get farther has a longer reach.
 const IN_REACH_OF_DRIVERS: f64 = 96.0;
 
 /// All bodies at their present places that a player may meet.

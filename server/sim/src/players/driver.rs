@@ -9,7 +9,7 @@ use crate::collision::cascade::{Body, box_at};
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shape;
 
-/// A kinematic body that moves, or whose surface does.
+/// A kinematic body that moves, or whose surface moves.
 #[derive(Clone, Copy)]
 pub(crate) struct Driver<'a> {
     pub(crate) slot: u16,
@@ -110,8 +110,8 @@ impl<'a> Driver<'a> {
         self.velocity != DVec3::ZERO || self.angular != DVec3::ZERO
     }
 
-    /// How the body carries a player who stands at `point`, where its surface has this `normal`, over
-    /// a tick of `seconds`.
+    /// How the body carries a player who stands at `point`, where its surface has this `normal`,
+    /// over a tick of `seconds`.
     pub(crate) fn carry(&self, point: DVec3, normal: DVec3, seconds: f64) -> Carry {
         let velocity = self.velocity_at(point, seconds);
         let vertical_speed = velocity.z.abs();

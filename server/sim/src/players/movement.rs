@@ -3,9 +3,9 @@
 //! [`step`] is a pure function of a player's state, one [`Command`] and the results of its sweeps
 //! ([`Surroundings`]). The server passes the whole moving world, and a predicting client passes the
 //! part that it knows. The rules are Quake's: friction and acceleration on the ground, a little
-//! control in the air, steps of 18 units, swimming ([`swim`]) and climbing ([`climb`]). Several surfaces
-//! may each be too steep to stand on and together leave no way down ([`wedge`]). Unlike in Quake, they
-//! carry a player. A wedged player can jump.
+//! control in the air, steps of 18 units, swimming ([`swim`]) and climbing ([`climb`]). Several
+//! surfaces may each be too steep to stand on and together leave no way down ([`wedge`]). Unlike in
+//! Quake, they carry a player. A wedged player can jump.
 
 mod climb;
 mod slide;
@@ -95,11 +95,11 @@ pub(crate) trait Surroundings {
     fn eyes(&self, posture: Posture) -> f32;
     /// Velocity of the entity in this slot, on which the player may stand.
     fn drift(&self, entity: u16) -> DVec3;
-    /// Upper bound of the speeds of the kinematic bodies near the player that move, or whose surfaces
-    /// do; `None` without any. The velocity of a surface does not count.
+    /// Upper bound of the speeds of the kinematic bodies near the player that move, or whose
+    /// surfaces do; `None` without any. The velocity of a surface does not count.
     fn carrier_speed(&self) -> Option<f64>;
-    /// How a kinematic body carries a player who stands on it where a sweep has hit it, over a tick of
-    /// `seconds`. `None` if the sweep has hit no such body.
+    /// How a kinematic body carries a player who stands on it where a sweep has hit it, over a tick
+    /// of `seconds`. `None` if the sweep has hit no such body.
     fn carry(&self, hit: SweepHit, at: (Posture, Vec3), seconds: f64) -> Option<Carry>;
     /// How the first kinematic body that runs into the player pushes it, if the player moves at
     /// this velocity for a tick of `seconds`; `None` if there is no such body.
@@ -309,8 +309,8 @@ fn make_way(motion: &mut Motion, seconds: f64, surroundings: &mut impl Surroundi
 }
 
 /// The ground below the player, if that ground carries a player. If the tick `begins`, a player who
-/// stood on the ground goes along with it: the player comes down to a kinematic body that has moved,
-/// and gains the velocity that the ground has gained.
+/// stood on the ground goes along with it: the player comes down to a kinematic body that has
+/// moved, and gains the velocity that the ground has gained.
 fn find_ground(
     motion: &mut Motion,
     (seconds, parameters): (f64, &MovementParameters),
@@ -407,8 +407,8 @@ pub(crate) fn come_down(
     PlayerMotion { position, ..motion }
 }
 
-/// Starts a jump from ground of the upward speed `drift`, if the command asks for one and the player
-/// can jump.
+/// Starts a jump from ground of the upward speed `drift`, if the command asks for one and the
+/// player can jump.
 fn jump(motion: &mut Motion, command: Command, drift: f64, parameters: &MovementParameters) {
     let pressed = command.buttons.contains(Buttons::JUMP);
     if !pressed {

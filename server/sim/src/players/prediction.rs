@@ -61,7 +61,7 @@ pub struct Predictor {
     arena: Arena,
 }
 
-/// A rider's ground is no farther below the rider than this, in units, before it moves.
+/// Before a rider's ground moves, it is no farther below the rider than this, in units.
 const REACH_DOWN: f64 = 1.0;
 
 /// Whether the state of a body in a snapshot is valid: it is within the extent of worlds, its
@@ -117,9 +117,9 @@ impl Predictor {
 
     /// The motion of a player after a tick of `seconds` with `command`. `others` are the other
     /// bodies when the tick begins, without the player. `own` names those of `others` that the
-    /// player has set in motion, and `spins` are the known angular velocities of kinematic bodies, in
-    /// radians per second, which are zero for others. `movement` are the server's sets of parameters,
-    /// of which the motion names one, and `layers` are the player's.
+    /// player has set in motion, and `spins` are the known angular velocities of kinematic bodies,
+    /// in radians per second. All other bodies count as not turning. `movement` are the server's
+    /// sets of parameters, and the motion names one of them. `layers` are the layers of the player.
     ///
     /// The motion is not changed if the tick is not above 0 seconds or is longer than 1 second, if
     /// a parameter is out of its range, or if the motion is not valid ([`PlayerMotion::is_sound`]).
@@ -192,8 +192,8 @@ impl Predictor {
         movement::come_down(motion, seconds, &mut around)
     }
 
-    /// Whether a player who moves so after a tick is in the zone of an armed move. The server's own
-    /// rule says it, so a body at rest begins the move at the end of that tick.
+    /// Whether a player with this motion after a tick is in the zone of an armed move, by the
+    /// server's own rule. If so, a body at rest begins the move at the end of that tick.
     pub fn is_in_zone(&self, armed: &ArmedMove, motion: &PlayerMotion) -> bool {
         let shape = self.arena.shapes.of_posture(motion.walker.posture);
         let pose = Pose::at(motion.position.as_dvec3());
@@ -201,7 +201,7 @@ impl Predictor {
     }
 
     /// The bodies that the player shoves (`own`) and the `bodies` near them, to be moved by
-    /// [`Predictor::advance`]. The player moves as the motion says, and has these layers.
+    /// [`Predictor::advance`]. `player` is the motion and the layers of the player.
     pub fn predicted_bodies(
         &self,
         own: &[EntityId],
@@ -266,7 +266,7 @@ impl Predictor {
         Body::standing(&self.arena.shapes[shape], Pose::at(motion.position.as_dvec3()))
     }
 
-    /// The shape of a body that gives way to a shove; `None` for others.
+    /// The shape of a body that gives way to a shove; `None` for other bodies.
     fn rigid(&self, other: &EntityState) -> Option<ShapeId> {
         match other.kind {
             Kind::Player { .. } => None,
@@ -292,8 +292,8 @@ impl Predictor {
         self.arena.shapes.is_kinematic(model)
     }
 
-    /// The kinematic body with this state, if it or its surface moves. One that stands still has the
-    /// velocity of its surface.
+    /// The kinematic body with this state, if it or its surface moves. The state of a body that
+    /// stands still has the velocity of its surface.
     fn driver(&self, other: &EntityState, spins: &[(EntityId, DVec3)]) -> Option<Driver<'_>> {
         let Kind::Prop { model } = other.kind else { return None };
         let spin = spins.iter().find(|(id, spin)| *id == other.id && is_speed(*spin));

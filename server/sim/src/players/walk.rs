@@ -37,8 +37,8 @@ const STOOD_ON: f64 = 0.7;
 /// moves less than the rounding of its sent position.
 const STILL: f64 = 1.0;
 
-/// How far the positions of most sweeps of a tick are from the player along each axis, in units: two
-/// ticks at running speed, and a step down.
+/// How far the positions of most sweeps of a tick are from the player along each axis, in units:
+/// two ticks at running speed, and a step down.
 const REGION: Vec3 = Vec3::new(12.0, 12.0, 20.0);
 
 /// The world as the movement code of a player sees it.
@@ -238,7 +238,7 @@ pub(crate) fn step(
     }
     shove(entities, &arena.shapes, slot, &encounters.touched);
     let touched = encounters.touched.iter().filter_map(|(hit, _)| hit.entity);
-    // A client has to know where kinematic ground goes, and when a resting one is to start.
+    // A client has to know where kinematic ground goes, and when resting ground starts to move.
     let goes = |slot: &u16| {
         let ground = entities.get(*slot);
         ground.is_some_and(|ground| {

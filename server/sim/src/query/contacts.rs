@@ -79,7 +79,7 @@ pub struct Contacts {
 }
 
 impl ContactSearch {
-    /// The search of matches on `map` with these models.
+    /// The search for contacts in matches on `map` with these models.
     ///
     /// # Errors
     /// [`SetupError`] if the map and the models do not allow a match.

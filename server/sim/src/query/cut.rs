@@ -24,7 +24,7 @@ pub struct Cut {
     /// The names of the sizes, in the order of `spaces.toml`.
     pub sizes: Vec<String>,
     /// The rows from the south, with a digit for each point: the number of sizes that are in solid
-    /// at the point. If the sizes are nested, these are the largest ones.
+    /// at the point. If the sizes are nested, the largest ones are the ones in solid.
     pub rows: Vec<String>,
 }
 

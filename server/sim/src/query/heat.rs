@@ -27,7 +27,7 @@ pub struct Heat {
 /// Two bodies near each other, and the stage that decides them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Met {
-    /// Slots of both, the lower one first.
+    /// Slots of the two bodies, the lower slot first.
     pub slots: [u16; 2],
     /// The stage that decides the pair at its first meeting. In a match, last tick's dividing plane
     /// often saves the later stages.

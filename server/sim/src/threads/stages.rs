@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// Each stage sees the results of the one before, with any number of threads.
+    /// Each stage sees the results of the stage before, with any number of threads.
     #[test]
     fn stages_follow_one_another() {
         for threads in [0, 1, 2, 3, 8] {

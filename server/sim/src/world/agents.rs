@@ -18,8 +18,8 @@ impl World {
         self.entities.insert_agent(body, shape).ok_or(PlaceError::Full)
     }
 
-    /// Adds such a player at once, at the free place nearest to `position` (the centre of the
-    /// player's box, or of the vehicle's mass), with a heading of 65,536 steps a turn.
+    /// Adds an agent at once, at the free place nearest to `position` (the centre of the player's
+    /// box, or of the vehicle's mass), with a heading of 65,536 steps a turn.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing is added then.

@@ -12,21 +12,22 @@ use crate::collision::pose::Pose;
 use crate::place_error::PlaceError;
 use crate::state::EntityId;
 
-/// A client is told of an armed move whose zone is this near to its player, in units. A runner of 320
-/// units per second needs half a second for it, which is longer than the lag.
+/// A client is told of an armed move whose zone is this near to its player, in units. A runner at
+/// 320 units per second needs half a second for this distance, which is longer than the lag.
 const TOLD: f64 = 160.0;
 
 impl World {
-    /// Lets a kinematic body begin a linear move by itself, once a player is in a zone at the end of a
-    /// tick in which the body rests, or waits for the start of another move. It begins once:
-    /// [`World::armed_move`] is `None` then, and [`World::linear_move`] is the move. While the body is
-    /// on its way, the armed move waits until it is there.
+    /// Arms a linear move: a kinematic body begins it when a player is in the zone at the end of a
+    /// tick. The body must rest, or wait for the start of another move. While it is on its way, the
+    /// armed move waits. The move begins once: [`World::armed_move`] is `None` then, and
+    /// [`World::linear_move`] is the move.
     ///
-    /// The clients of players near the zone know the armed move. So they predict a start by their own
-    /// player in the tick in which the server makes it, and a rider is where the client shows them.
+    /// The clients of players near the zone know the armed move. So a client predicts the start
+    /// that its own player causes, in the same tick as on the server, and shows riders where they
+    /// are.
     ///
-    /// The zone stays where it is when the body moves. Its corners are rounded to `f32`. Another armed
-    /// move of the body is replaced.
+    /// The zone stays where it is when the body moves. Its corners are rounded to `f32`. The new
+    /// move replaces an earlier armed move of the body.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -55,8 +56,9 @@ impl World {
     /// ```
     ///
     /// # Errors
-    /// [`PlaceError`] as of [`World::move_linear`]; [`PlaceError::NotFinite`] also for a number of the
-    /// zone, and [`PlaceError::NoRoom`] if the zone is beyond the extent of worlds. Nothing changes then.
+    /// [`PlaceError`] as for [`World::move_linear`]. [`PlaceError::NotFinite`] also for a number of
+    /// the zone, and [`PlaceError::NoRoom`] if the zone is beyond the extent of worlds. Nothing
+    /// changes then.
     pub fn arm_linear_move(
         &mut self,
         id: EntityId,
@@ -77,9 +79,9 @@ impl World {
         Ok(())
     }
 
-    /// Takes the armed move from a body, if it has one.
+    /// Cancels the armed move of a body, if it has one.
     pub fn disarm_linear_move(&mut self, id: EntityId) {
-        // One of a body that has left the match may have the slot, too.
+        // The armed move of a body that has left the match may have the same slot.
         self.armed.retain(|(other, _)| other.slot != id.slot);
     }
 
@@ -88,7 +90,7 @@ impl World {
         self.armed.iter().find(|(other, _)| *other == id).map(|(_, armed)| *armed)
     }
 
-    /// Lets the armed moves begin that are due at the end of a tick's motion.
+    /// Begins the armed moves that are due after the motion of a tick.
     pub(super) fn begin_armed_moves(&mut self) {
         if self.armed.is_empty() {
             return;

@@ -1,5 +1,5 @@
-//! The contacts of the last tick: those of all bodies, to draw them, and those of one body, with
-//! the impulses that it took there.
+//! The contacts of the last tick: of all bodies, for drawing, and of one body, with the impulses
+//! that it took.
 
 use glam::DVec3;
 
@@ -31,8 +31,8 @@ pub struct BodyContact {
     pub normal: DVec3,
     /// Gap between the two at this point, in units, before they moved.
     pub gap: f64,
-    /// The impulse along the normal that each took from the other in the tick, in kg·units/s; zero
-    /// if the two did not touch. Friction is not part of it.
+    /// The impulse along the normal that each of the two took from the other in the tick, in
+    /// kg·units/s; zero if the two did not touch. Friction is not part of it.
     pub impulse: f64,
 }
 
@@ -55,12 +55,12 @@ impl World {
 
     /// The points at which a body touched something in the last tick, or came near, each with the
     /// impulse that it took. First come the contacts that the solver foresaw, in the order in which
-    /// it solves them. Then come those at which the guard stopped the body.
+    /// it solves them. Then come the points at which the guard stopped the body.
     ///
     /// The sum of the impulses says how hard a body was hit: divided by its mass, it is the change
-    /// of its speed. A body at rest takes its weight: its mass × its gravity × the length of a tick.
-    /// Bodies that sleep have no contacts, and a player who walks has no mass: what runs into the
-    /// player takes an impulse as from a wall. Before the bodies move in a
+    /// of its speed. A body at rest takes its weight: its mass × its gravity × the length of a
+    /// tick. Bodies that sleep have no contacts, and a player who walks has no mass: a body that
+    /// runs into the player takes the impulse that a wall would give. Before the bodies move in a
     /// tick, the contacts are those of the tick before.
     ///
     /// ```
@@ -87,7 +87,8 @@ impl World {
     pub fn contacts_of(&self, id: EntityId) -> impl Iterator<Item = BodyContact> {
         let here = self.entities.find(id).filter(|entity| entity.placement().is_some());
         let own = here.map(|entity| entity.id.slot);
-        // Which of the two is the body, and the other one; `None` for contacts between others.
+        // The sign of the normal as seen from this body, and the other side of the contact. `None`
+        // if this body is not part of the contact.
         let other = move |body: u16, other: Blocker| match own {
             Some(own) if own == body => Some((1.0, other)),
             Some(own) if other.entity() == Some(own) => Some((-1.0, Blocker::Entity(body))),
@@ -121,8 +122,8 @@ impl World {
         foreseen.chain(strikes)
     }
 
-    /// Forgets all contacts of an entity that is removed, because another may get its slot, or that
-    /// becomes a picture.
+    /// Forgets all contacts of an entity that is removed or becomes a picture. Another entity may
+    /// get the slot of a removed one.
     pub(super) fn forget_contacts(&mut self, slot: u16) {
         let is_of = |body: u16, other: Blocker| body == slot || other.entity() == Some(slot);
         self.pairs.retain(|pair| !is_of(pair.key.body, pair.key.other));

@@ -11,12 +11,13 @@ use crate::state::EntityId;
 
 impl World {
     /// Lets the surface of a kinematic body move at this velocity, in units per second, relative to
-    /// the body: a conveyor carries what stands on it, and stays where it is. The part of the velocity
-    /// along the surface counts, so on a slope it is that along the slope. Players on foot go along
-    /// with the surface, and friction takes bodies along. Zero stops the surface.
+    /// the body. Such a conveyor carries what stands on it, and stays where it is. Only the part of
+    /// the velocity along the surface counts, so on a slope it acts along the slope. Players on
+    /// foot go along with the surface, and friction takes bodies along. Zero stops the surface.
     ///
-    /// Clients see the velocity as that of a body that [sleeps](crate::EntityState::asleep). They do
-    /// not know the surface of a body that moves itself.
+    /// Clients see this velocity as the velocity of a body that
+    /// [sleeps](crate::EntityState::asleep). They do not know the surface velocity of a body that
+    /// moves.
     ///
     /// A speed of more than 4,500 units per second is reduced to that. The velocity is rounded to
     /// single precision, as clients know it.
@@ -66,8 +67,8 @@ impl World {
         Ok(())
     }
 
-    /// The velocity of the surface of a kinematic body relative to the body, in units per second; zero
-    /// for all other bodies.
+    /// The velocity of the surface of a kinematic body relative to the body, in units per second;
+    /// zero for all other bodies.
     pub fn surface_velocity(&self, id: EntityId) -> DVec3 {
         self.entities.find(id).map_or(DVec3::ZERO, Entity::surface)
     }

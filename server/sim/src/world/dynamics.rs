@@ -1,5 +1,5 @@
-//! What a game sets of single bodies: their parameters and the forces on them. The motion that
-//! follows goes through the guard like any other.
+//! The settings of single bodies by a game: their parameters and the forces on them. The motion
+//! that follows goes through the guard like any other.
 
 use glam::DVec3;
 
@@ -45,8 +45,8 @@ impl World {
             entity.velocity = locked.translation(entity.velocity);
             entity.angular = locked.rotation(entity.angular);
         });
-        // The impulses of the last tick were those of the mass before. A light body would be shot
-        // off by those of a heavy one.
+        // The impulses of the last tick belong to the mass before. If they were kept, a heavy body
+        // that has become light would be shot off.
         let touches = |slot: u16| slot == id.slot;
         for pair in &mut self.pairs {
             if touches(pair.key.body) || pair.key.other.entity().is_some_and(touches) {
@@ -86,7 +86,7 @@ impl World {
     ///
     /// # Errors
     /// [`BodyError`]; nothing changes then. A component of the sum of all forces of the same span
-    /// is between -1e13 and 1e13.
+    /// must be between -1e13 and 1e13.
     pub fn add_force(
         &mut self,
         id: EntityId,
@@ -96,11 +96,11 @@ impl World {
         self.add_wrench(id, Wrench { force, torque: DVec3::ZERO }, span)
     }
 
-    /// Adds a force at a point of the world, as [`World::add_force`]. Its torque is that of the
-    /// body's present place: it does not change when the body moves on.
+    /// Adds a force at a point of the world, like [`World::add_force`]. Its torque is computed at
+    /// the body's present place, and does not change when the body moves on.
     ///
     /// # Errors
-    /// [`BodyError`]; nothing changes then. A coordinate of the point is between -1e6 and 1e6.
+    /// [`BodyError`]; nothing changes then. A coordinate of the point must be between -1e6 and 1e6.
     pub fn add_force_at_point(
         &mut self,
         id: EntityId,
@@ -121,7 +121,7 @@ impl World {
     ///
     /// # Errors
     /// [`BodyError`]; nothing changes then. A component of the sum of all torques of the same span
-    /// is between -1e16 and 1e16.
+    /// must be between -1e16 and 1e16.
     pub fn add_torque(
         &mut self,
         id: EntityId,

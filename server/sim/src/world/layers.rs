@@ -81,8 +81,8 @@ impl World {
         });
     }
 
-    /// Whether an entity may meet something with these layers. With it, the function that selects
-    /// the entities of [`World::cast_ray_where`] and its relatives asks for layers.
+    /// Whether an entity may meet something with these layers. The functions that select entities
+    /// for [`World::cast_ray_where`] and similar queries can call this.
     ///
     /// ```
     /// # use std::sync::Arc;

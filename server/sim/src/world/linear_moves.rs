@@ -18,7 +18,8 @@ impl World {
     /// is. A player's client knows the move of the body on which the player stands, and so predicts
     /// when the body starts and stops.
     ///
-    /// The speed is at most 4,500 units per second. [`World::set_velocity`] and [`World::swing`] end the move.
+    /// The speed is at most 4,500 units per second. [`World::set_velocity`] and [`World::swing`]
+    /// end the move.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -53,7 +54,7 @@ impl World {
         Ok(())
     }
 
-    /// A move as a kinematic body can make it.
+    /// Checks a move of a kinematic body, and limits its speed.
     pub(super) fn checked_move(
         &self,
         id: EntityId,
@@ -71,7 +72,8 @@ impl World {
         Ok(LinearMove { speed: by.speed.min(MAX_SPEED), ..by })
     }
 
-    /// The move of a kinematic body that waits to start or is on its way; `None` for others.
+    /// The move of a kinematic body that waits to start or is on its way; `None` for other
+    /// entities.
     pub fn linear_move(&self, id: EntityId) -> Option<LinearMove> {
         self.entities.find(id).and_then(Entity::linear_move)
     }
@@ -94,8 +96,8 @@ impl World {
         }
     }
 
-    /// Gives a body the velocity of its move for the next tick, or none before it starts and when
-    /// it is there.
+    /// Gives a body the velocity of its move for the next tick, or zero before the start and at the
+    /// goal.
     pub(super) fn follow_linear_move(&mut self, id: EntityId) {
         let Some(entity) = self.entities.find(id) else { return };
         let Some(of) = entity.linear_move() else { return };

@@ -5,8 +5,8 @@ use crate::players::submersion::Submersion;
 use crate::state::EntityId;
 
 impl World {
-    /// The liquid that a player on foot is in, and how deep; `None` on land, for other entities, and
-    /// outside of the world. It is computed from the player's position, so it is not stored.
+    /// The liquid that a player on foot is in, and how deep; `None` on land, for other entities,
+    /// and outside of the world. It is computed from the player's position, so it is not stored.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -30,7 +30,7 @@ const MAX_IMPULSE: f64 = 1e9;
 /// Maximum coordinate of the point at which an impulse acts, in units.
 pub(super) const MAX_ARM: f64 = 1e6;
 
-/// An entity that comes into the match gets the usual layers.
+/// The seeker of an entity that comes into the match. Such an entity gets the usual layers.
 pub(super) const NEWCOMER: Seeker = Seeker::newcomer(CollisionLayers::DEFAULT);
 
 /// Distance beyond the bounds of the map, in units, up to which something may be placed.
@@ -166,8 +166,9 @@ impl World {
     /// Sets the velocities of an entity: units per second, and radians per second about the
     /// world's axes. A speed is at most 4,500 units per second. Players on foot do not turn.
     ///
-    /// A kinematic body keeps its velocities; a [`World::move_linear`] ends. It pushes and carries
-    /// what it meets, and stands still while that cannot give way.
+    /// A kinematic body keeps these velocities, and a [`World::move_linear`] of the body ends. The
+    /// body pushes and carries the entities that it meets, and stands still while one of them
+    /// cannot give way.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -295,8 +296,8 @@ impl World {
         entity.placement().map(|_| ()).ok_or(PlaceError::NoRoom)
     }
 
-    /// Puts back an entity that waits outside the world, at the free place nearest to `position`.
-    /// This is the centre of its box or of its mass. The heading has 65,536 steps a turn.
+    /// Puts back an entity that waits outside the world, at the free place nearest to `position`,
+    /// which is the centre of its box or of its mass. The heading has 65,536 steps a turn.
     ///
     /// # Errors
     /// [`PlaceError`]; the entity is still waiting then.

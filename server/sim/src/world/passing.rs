@@ -17,8 +17,8 @@ const MAX_PLACES: u32 = 64;
 
 impl World {
     /// A box around an entity on its straight way from one position to another, in its present
-    /// shape and orientation; `None` if there is no such entity. The entity passes no volume beyond
-    /// it.
+    /// shape and orientation; `None` if there is no such entity. The entity passes no volume
+    /// outside this box.
     pub fn bounds_of_way(&self, id: EntityId, [from, to]: [DVec3; 2]) -> Option<Aabb> {
         let entity = self.entities.find(id)?;
         let (low, high) = (from.min(to), from.max(to));

@@ -16,10 +16,11 @@ impl World {
     /// beside it: its pocket is the box around the door where it is shut and where it is open, and
     /// 1/64 unit more at each side. [`World::model_bounds`] with [`Aabb::swept`] is that box.
     ///
-    /// The body is still refused everywhere else: it stops where it would share a point with a solid
-    /// outside of its pocket. Players and other bodies always stop it. It also stops where the way of
-    /// a tick would lead a part of it that is in the world out of the pocket. So let it slow down
-    /// towards its end, or make the pocket longer than its way by that of a tick.
+    /// Everywhere else the world still stops the body: it stops where it would share a point with a
+    /// solid outside of its pocket. Players and other bodies always stop it. It also stops where
+    /// the way of a tick would lead a part of it that is in the world out of the pocket. So let it
+    /// slow down towards its end, or make the pocket longer than its way by the distance of one
+    /// tick.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -37,7 +38,7 @@ impl World {
     /// let pocket = shut.swept(DVec3::Z * 16.0).inflated(0.5);
     /// let slab = world.spawn_body_in(slab, place, orientation, &pocket)?;
     /// assert_eq!(world.set_pocket(slab, None), Err(PlaceError::NoRoom));
-    /// // It rises out of the floor, and needs the pocket no more.
+    /// // It rises out of the floor, and no longer needs the pocket.
     /// world.set_velocity(slab, DVec3::Z * 30.0, DVec3::ZERO)?;
     /// (0..30).for_each(|_| world.step(&[]));
     /// assert_eq!(world.set_pocket(slab, None), Ok(()));
@@ -45,8 +46,8 @@ impl World {
     /// ```
     ///
     /// # Errors
-    /// [`PlaceError`]; nothing is added then. [`PlaceError::NoSuchModel`] if bodies of the model are
-    /// not kinematic.
+    /// [`PlaceError`]; nothing is added then. [`PlaceError::NoSuchModel`] if bodies of the model
+    /// are not kinematic.
     pub fn spawn_body_in(
         &mut self,
         model: ModelId,
@@ -71,13 +72,14 @@ impl World {
         Ok(id)
     }
 
-    /// Gives a kinematic body another pocket, or none. The body may be intangible: so a door that
-    /// touches another gets its layers and its pocket before [`World::place`] makes it solid.
+    /// Gives a kinematic body another pocket, or none. The body may be intangible. So a door that
+    /// touches another door can get its layers and its pocket before [`World::place`] makes it
+    /// solid.
     ///
     /// # Errors
     /// [`PlaceError::NoRoom`] if the body is in the world outside of the new pocket;
-    /// [`PlaceError::NoSuchEntity`] if there is no such kinematic body in the world. Nothing changes
-    /// then.
+    /// [`PlaceError::NoSuchEntity`] if there is no such kinematic body in the world. Nothing
+    /// changes then.
     pub fn set_pocket(&mut self, id: EntityId, pocket: Option<Aabb>) -> Result<(), PlaceError> {
         let pocket = pocket.as_ref().map(checked).transpose()?;
         let entity = self.entities.find(id).filter(|entity| entity.is_kinematic());
@@ -105,7 +107,7 @@ impl World {
         self.entities.find(id)?.pocket()
     }
 
-    /// All bodies that have pockets, with these.
+    /// All bodies that have pockets, with their pockets.
     pub fn pockets(&self) -> Vec<(EntityId, Aabb)> {
         let own = |entity: &Entity| Some((entity.id, entity.pocket()?));
         self.entities.iter().filter_map(own).collect()

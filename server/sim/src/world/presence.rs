@@ -63,8 +63,8 @@ impl World {
         Ok(id)
     }
 
-    /// Makes a body intangible where it is. It is a body no more: it stands still, takes no room
-    /// and costs nothing. Bodies that leant on it wake.
+    /// Makes a body intangible where it is. From then on it stands still, takes no room and costs
+    /// nothing. Bodies that leant on it wake.
     ///
     /// # Errors
     /// [`PlaceError::NoSuchEntity`] if there is no such body in the world, and
@@ -75,8 +75,7 @@ impl World {
         Ok(())
     }
 
-    /// Puts an intangible body at a pose. Nothing is in its way. A body that was attached is so no
-    /// more.
+    /// Puts an intangible body at a pose. Nothing is in its way. An attachment of the body ends.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then. [`PlaceError::Solid`] for a body that is solid, which
@@ -144,10 +143,10 @@ impl World {
     /// ```
     ///
     /// # Errors
-    /// [`PlaceError`]; nothing changes then. [`PlaceError::Chain`] if the carrier follows the
-    /// body, or if more than [`Attachment::MAX_CHAIN`] would follow each other.
-    /// [`PlaceError::OffsetTooLong`] if the offset is longer than [`Attachment::MAX_OFFSET`] along an
-    /// axis.
+    /// [`PlaceError`]; nothing changes then. [`PlaceError::Chain`] if the carrier follows the body,
+    /// or if more than [`Attachment::MAX_CHAIN`] would follow each other.
+    /// [`PlaceError::OffsetTooLong`] if the offset is longer than [`Attachment::MAX_OFFSET`] along
+    /// an axis.
     pub fn attach(
         &mut self,
         id: EntityId,
@@ -264,7 +263,7 @@ impl World {
         }
     }
 
-    /// Makes a body a picture, if it is none yet, and stores what it is from now on.
+    /// Makes a body a picture, if it is not one yet, and stores its state as a picture.
     fn become_picture(&mut self, id: EntityId, outside: Outside) {
         let left = self.entities.find(id).and_then(Entity::placement).copied();
         if let Some(left) = left {

@@ -104,7 +104,8 @@ impl World {
         self.view(self.entities.find(id)?)
     }
 
-    /// The position of an entity, as in [`World::entity`] and faster; `None` if it is not in the world.
+    /// The position of an entity, as in [`World::entity`], but found faster; `None` if it is not in
+    /// the world.
     pub fn position_of(&self, id: EntityId) -> Option<DVec3> {
         let entity = self.entities.find(id)?;
         let solid = entity.placement().map(|placement| placement.pose().position);
@@ -142,9 +143,9 @@ impl World {
         self.arena.map.sizes()[size.index()].half_extents.as_dvec3()
     }
 
-    /// The box around a body of this model at a pose, with sides along the world's axes, whether there
-    /// is such a body or not. `None` if the match has no such model, or if a number is not finite.
-    /// [`World::bounds_of`] is the box around an entity.
+    /// The box around a body of this model at a pose, with sides along the world's axes, even if
+    /// the match has no such body. `None` if the match has no such model, or if a number is not
+    /// finite. [`World::bounds_of`] is the box around an entity.
     pub fn model_bounds(
         &self,
         model: ModelId,
@@ -188,8 +189,8 @@ impl World {
     /// The first thing that a player's ray of `reach` units along `direction` meets. The ray meets
     /// the other players where they were `view_age` sixteenths of a tick before the end of this
     /// tick: see [`Command::view_age`](crate::Command::view_age). It meets all other entities at
-    /// their present places. With an age of zero this holds for the players too. The ray is clipped
-    /// like that of [`World::cast_ray`], and the direction is normalised.
+    /// their present places. With an age of zero it meets the players at their present places too.
+    /// The ray is clipped like that of [`World::cast_ray`], and the direction is normalised.
     pub fn cast_ray_as_seen(
         &self,
         player: EntityId,
@@ -204,9 +205,9 @@ impl World {
     /// A player's ray like that of [`World::cast_ray_as_seen`], from a point along a direction as
     /// far as its reach, but without the entities for which `counts` is false.
     ///
-    /// Places are those of the past, but layers are those of now, and so is everything else that
-    /// `counts` can ask. A player whose layers have just changed counts by the new ones. A player who
-    /// has just left the world is not met.
+    /// The places of players are those of the past. Their layers, and everything else that `counts`
+    /// can ask about, are those of the present: a player whose layers have just changed counts by
+    /// the new layers. A player who has just left the world is not met.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! Relocations: a match announces each entity that it puts at a place to which the entity's own
-//! motion does not lead. An audit compares the states with the announcements. The causes are falls
-//! out of the map, teleporters, the emergency routine, and a game's own operations.
+//! Relocations: a match announces each time that it puts an entity at a place to which the entity's
+//! own motion does not lead. An audit compares the states with the announcements. The causes are
+//! falls out of the map, teleporters, the emergency routine, and a game's own operations.
 
 use glam::DVec3;
 

@@ -22,8 +22,10 @@ impl World {
     }
 
     /// The emergency routine takes a body out of the world and puts it back at the nearest free
-    /// place. If there is none, the body goes to a spawn point, and if these are taken, into limbo.
-    /// A body that overlaps nothing after others were taken out is not moved.
+    /// place. If there is none, the body goes to a spawn point or to a place that can be reached
+    /// from one. If all these places are taken, it goes into limbo. A player without a place nearby
+    /// goes into limbo at once. A body that overlaps nothing after others were taken out is not
+    /// moved.
     pub(super) fn rescue(&mut self, slot: u16) {
         let Some(entity) = self.entities.get(slot) else { return };
         let Some(placement) = entity.placement().copied() else { return };
@@ -130,7 +132,7 @@ impl World {
         for slot in self.entities.slots_where(fallen) {
             self.context.counters.fallen += 1;
             let from = self.position_in(slot);
-            // What follows the entity stays where it fell.
+            // Bodies that follow the entity stay where it fell.
             if let Some(id) = self.entities.get(slot).map(|entity| entity.id) {
                 self.detach_all_from(id);
             }

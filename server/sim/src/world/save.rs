@@ -49,7 +49,9 @@ pub enum LoadWorldError {
     #[error("the saved match cannot be read: {0}")]
     Decode(#[from] DecodeError),
     /// The bytes were saved by another version.
-    #[error("the match was saved in version {0}, and this is version {VERSION}")]
+    #[error(
+        "the match was saved in format version {0}, and this program reads only version {VERSION}"
+    )]
     Version(u16),
     /// The match was saved on another map, with other models, or set up differently.
     #[error("the match was saved with another {0}")]

@@ -2,7 +2,7 @@
 //! it meets, and what is nearest to a point.
 //!
 //! A function is asked about an entity by its id before the entity's shape is tested. It must give
-//! the same answers each time, as everything must on which a match depends.
+//! the same answer each time, because the match depends on its answers.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -59,10 +59,10 @@ impl World {
         self.ray_hit(&clipped, &end)
     }
 
-    /// All things that the segment between two points meets, nearest first; of several at the same
-    /// distance the one with the lowest slot first. Each entity appears once, where the segment
-    /// enters it. The last hit is that of the map, at which the segment ends, unless it meets none.
-    /// Entities for which `counts` is false are left out. The segment is clipped like that of
+    /// All things that the segment between two points meets, nearest first. Entities at the same
+    /// distance are in ascending order of slot. Each entity appears once, where the segment enters
+    /// it. If the segment meets the map, it ends there, and that hit is the last. Entities for
+    /// which `counts` is false are left out. The segment is clipped like that of
     /// [`World::cast_ray`].
     ///
     /// ```
@@ -113,9 +113,9 @@ impl World {
     }
 
     /// The point of the map, or of an entity for which `counts` is true, that is nearest to
-    /// `point`, if it is no farther than `within` units. Of several at the same distance the map
-    /// comes first, then the entity with the lowest slot. The brushes of the map count, and what
-    /// lies beyond them does not.
+    /// `point`, if it is no farther than `within` units. At the same distance the map comes first,
+    /// then the entity with the lowest slot. Only the brushes of the map count, not the void beyond
+    /// them.
     ///
     /// Nothing is near if `point` is beyond the extent of worlds, ±[`obsp::UNIVERSE`], or if a
     /// number is not finite.

@@ -1,7 +1,8 @@
-//! Sensors: convex shapes that notice which entities reach into them, and that nothing collides with.
+//! Sensors: convex shapes that notice which entities reach into them, and that nothing collides
+//! with.
 //!
-//! A sensor stands in the world, or goes with an entity. [`World::update_sensors`] finds what reaches
-//! into each, by the exact shapes of bodies and the boxes of players.
+//! A sensor stands in the world, or goes with an entity. [`World::update_sensors`] finds what
+//! reaches into each, by the exact shapes of bodies and the boxes of players.
 
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -24,10 +25,11 @@ pub struct SensorId(pub u32);
 /// The shape of a sensor.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SensorShape {
-    /// A box of these half extents in units, along the axes of its orientation: from a thousandth of
-    /// a unit to [`obsp::UNIVERSE`].
+    /// A box of these half extents in units, along the axes of its orientation: from a thousandth
+    /// of a unit to [`obsp::UNIVERSE`].
     Box(DVec3),
-    /// A model of the match, for example a cylinder or the hull of points. No body needs to have it.
+    /// A model of the match, for example a cylinder or the hull of points. No body needs to have
+    /// it.
     Model(ModelId),
 }
 
@@ -51,8 +53,11 @@ pub enum SensorError {
     /// There is no such model.
     #[error("the match has no such model; its models must be declared before it begins")]
     NoSuchModel,
-    /// A side of a box is out of its range, or not a number.
-    #[error("half of each side of a sensor's box is between 0.001 and {} units", obsp::UNIVERSE)]
+    /// A side of a box is out of its range, or NaN.
+    #[error(
+        "half of each side of a sensor's box must be between 0.001 and {} units",
+        obsp::UNIVERSE
+    )]
     BadBox,
     /// A number is infinite or NaN, beyond the extent of worlds, or an orientation has no length.
     #[error(
@@ -157,7 +162,8 @@ impl Sensors {
         Ok(())
     }
 
-    /// Everything that the next tick depends on, as numbers; `None` if there has never been a sensor.
+    /// Everything that the next tick depends on, as numbers; `None` if there has never been a
+    /// sensor.
     pub(super) fn numbers(&self) -> Option<impl Iterator<Item = u64> + '_> {
         let id = |id: &EntityId| u64::from(id.slot) << 16 | u64::from(id.generation);
         let of = move |sensor: &Sensor| {
@@ -249,8 +255,8 @@ impl World {
 
     /// Lets a sensor go with an entity, at an offset and a rotation in the entity's own axes. The
     /// axes of a player on foot turn with the player's heading. The sensor does not notice this
-    /// entity itself. While the entity is out of the world, nothing is in the sensor. When the entity
-    /// leaves the match, the sensor is removed.
+    /// entity itself. While the entity is out of the world, nothing is in the sensor. When the
+    /// entity leaves the match, the sensor is removed.
     ///
     /// # Errors
     /// [`SensorError`]; nothing changes then.
@@ -269,7 +275,7 @@ impl World {
         Ok(())
     }
 
-    /// Removes a sensor. No event tells of the entities in it.
+    /// Removes a sensor. No event reports that the entities in it have left.
     ///
     /// # Errors
     /// [`SensorError::NoSuchSensor`].
@@ -279,8 +285,8 @@ impl World {
         Ok(())
     }
 
-    /// The entities that reached into a sensor at the last update, in ascending order of slot; empty
-    /// if there is no such sensor.
+    /// The entities that reached into a sensor at the last update, in ascending order of slot;
+    /// empty if there is no such sensor.
     pub fn entities_in(&self, sensor: SensorId) -> &[EntityId] {
         let list = &self.sensors.list;
         let at = list.binary_search_by_key(&sensor, |sensor| sensor.id);
@@ -288,14 +294,14 @@ impl World {
     }
 
     /// The changes of this tick, in ascending order of sensor. For each sensor, first the entities
-    /// that have left it, then those that have entered it, both in ascending order of slot. An entity
-    /// that came through within the tick is not among them.
+    /// that have left it, then those that have entered it, both in ascending order of slot. An
+    /// entity that came through within the tick is not among them.
     pub fn sensor_events(&self) -> &[SensorEvent] {
         &self.sensors.events
     }
 
-    /// Finds the entities that reach into each sensor. [`World::step`] does this after everything has
-    /// moved. A game that runs the phases of a step itself calls this before its own rules.
+    /// Finds the entities that reach into each sensor. [`World::step`] does this after everything
+    /// has moved. A game that runs the phases of a step itself calls this before its own rules.
     pub fn update_sensors(&mut self) {
         if self.sensors.list.is_empty() {
             return;

@@ -46,9 +46,10 @@ impl World {
     }
 
     /// Sets the budget: how much the bodies of a tick may cost. The cost is the number of awake
-    /// bodies plus the number of pairs of parts that touch, and more where bodies carry far more than
-    /// their own mass ([`Counters::bodies_cost`](crate::Counters::bodies_cost)). If they would cost more,
-    /// islands far from all players are simulated with fewer sub-steps, then at half rate
+    /// bodies plus the number of pairs of parts that touch, and more where bodies carry far more
+    /// than their own mass ([`Counters::bodies_cost`](crate::Counters::bodies_cost)). If the bodies
+    /// would cost more than the budget, islands far from all players are simulated with fewer
+    /// sub-steps, then at half rate
     /// ([`Counters::degraded_islands`](crate::Counters::degraded_islands)). `None` means no limit.
     ///
     /// Initially the budget is a tick's share of [`World::DEFAULT_BUDGET_PER_SECOND`]. Results
@@ -109,10 +110,10 @@ impl World {
         &self.arena.movement
     }
 
-    /// Lets a player on foot, who may wait outside of the world, move by this set of parameters from
-    /// the player's next move on, until it is changed. The client learns of the set with the motion
-    /// after this tick, and predicts by it from the next tick on. So a change after the player's move
-    /// is predicted exactly. A change before the move is predicted a tick too late.
+    /// Lets a player on foot, who may wait outside of the world, move by this set of parameters
+    /// from the player's next move on, until it is changed. The client learns of the set with the
+    /// motion after this tick, and predicts by it from the next tick on. So a change after the
+    /// player's move is predicted exactly. A change before the move is predicted a tick too late.
     ///
     /// # Errors
     /// [`PlaceError::NoSuchEntity`] if there is no such player on foot, and
@@ -135,9 +136,9 @@ impl World {
         Some(self.entities.find(player)?.walker()?.movement)
     }
 
-    /// Sets the gravity of bodies, in units per second squared: 0 to 4,000, and 800 at first. All
-    /// bodies wake. Players on foot fall by [`MovementParameters::gravity`]. Call this before the
-    /// first tick, because clients predict with the number that they receive when they join.
+    /// Sets the gravity of bodies, in units per second squared: 0 to 4,000. Initially it is 800.
+    /// All bodies wake. Players on foot fall by [`MovementParameters::gravity`]. Call this before
+    /// the first tick, because clients predict with the number that they receive when they join.
     ///
     /// # Errors
     /// [`BodyError::OutOfRange`]; nothing changes then.

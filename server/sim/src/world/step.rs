@@ -16,8 +16,8 @@ use crate::state::EntityId;
 /// A step under way: one tick of the world. The players move one by one ([`World::move_player`]),
 /// then the bodies ([`World::move_bodies`]) and the missiles ([`World::move_missile`]). Entities
 /// that wait outside of the world are brought back ([`World::bring_back`]), and sensors are updated
-/// ([`World::update_sensors`]). [`World::end_step`] completes the step. A player who is left out stands still in this step. The bodies of a phase
-/// that is left out stand still as well.
+/// ([`World::update_sensors`]). [`World::end_step`] completes the step. A player who is not moved
+/// stands still in this step, and so do the bodies of a phase that is not run.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -145,8 +145,8 @@ mod tests {
     use crate::setup::Config;
     use crate::test_maps::{block, compiled};
 
-    /// Bodies fall, rest, are pushed and fall out of the map. Exactly those that move are listed, with
-    /// the positions that they had before.
+    /// Bodies fall, rest, are pushed and fall out of the map. Exactly the bodies that move are
+    /// listed, with the positions that they had before.
     #[test]
     fn the_bodies_that_moved_are_listed_with_their_positions_before() {
         let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [200, 200, 40], "");

@@ -12,12 +12,12 @@ use crate::state::EntityId;
 
 impl World {
     /// Lets a kinematic body swing to and fro between two places, as a pendulum does: its place is
-    /// `place + way · (1 − cos(π · at / ticks)) / 2`. It pushes, carries and is stopped like any other
-    /// kinematic body, and its swing waits while something holds it up. Its spin stays as it is. A
-    /// client whose player stands on it predicts the ride.
+    /// `place + way · (1 − cos(π · at / ticks)) / 2`. It pushes, carries and is stopped like any
+    /// other kinematic body, and its swing waits while something holds it up. Its spin stays as it
+    /// is. A client whose player stands on it predicts the ride.
     ///
-    /// A body that is elsewhere goes to its place of the next tick first, at 4,500 units per second at
-    /// most. [`World::set_velocity`] and [`World::move_linear`] end the swing.
+    /// A body that is elsewhere goes to its place of the next tick first, at 4,500 units per second
+    /// at most. [`World::set_velocity`] and [`World::move_linear`] end the swing.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -41,8 +41,8 @@ impl World {
     ///
     /// # Errors
     /// [`PlaceError::NoSuchEntity`] if there is no such kinematic body in the world,
-    /// [`PlaceError::NotFinite`] if a number is not finite or the ticks are out of their ranges, and
-    /// [`PlaceError::NoRoom`] if an end is beyond the extent of worlds. Nothing changes then.
+    /// [`PlaceError::NotFinite`] if a number is not finite or the ticks are out of their ranges,
+    /// and [`PlaceError::NoRoom`] if an end is beyond the extent of worlds. Nothing changes then.
     pub fn swing(&mut self, id: EntityId, by: Swing) -> Result<(), PlaceError> {
         if !self.placed(id)?.is_kinematic() {
             return Err(PlaceError::NoSuchEntity);
@@ -59,7 +59,7 @@ impl World {
         Ok(())
     }
 
-    /// The swing of a kinematic body; `None` for others.
+    /// The swing of a kinematic body; `None` for other entities.
     pub fn swing_of(&self, id: EntityId) -> Option<Swing> {
         self.entities.find(id).and_then(Entity::swing)
     }

@@ -12,16 +12,17 @@ use crate::players::movement::arrival_velocity;
 use crate::state::{EntityId, Posture};
 
 impl World {
-    /// The velocity that a pad (`trigger_push`) gives a player on foot, in units per second. `None` if the
-    /// entity is no pad, or there is no such player in the world.
+    /// The velocity that a pad (`trigger_push`) gives a player on foot, in units per second. `None`
+    /// if the entity is not a pad, or there is no such player in the world.
     pub fn pad_velocity(&self, pad: &MapEntity, player: EntityId) -> Option<DVec3> {
         let walker = self.entities.find(player)?.walker()?;
         let gravity = self.arena.movement_of(walker).gravity;
         triggers::pad_velocity(&self.arena.map, pad, gravity)
     }
 
-    /// Sends a player on foot to a destination of a teleporter, as a `trigger_teleport` does: the player
-    /// heads as the destination says, at a walk or at the speed before.
+    /// Sends a player on foot to a destination of a teleporter, as a `trigger_teleport` does: the
+    /// player gets the heading of the destination, and keeps the horizontal speed or gets a speed
+    /// of 300 units per second.
     ///
     /// # Errors
     /// [`PlaceError::NoSuchEntity`] if there is no such player on foot in the world, and

@@ -66,8 +66,8 @@ impl World {
         self.arena.model(name).expect("a shipped model")
     }
 
-    /// A placement that is free now. Tests commit it later on purpose, when it is not free any
-    /// more.
+    /// A placement that is free now. Tests commit it later on purpose, when the place is no longer
+    /// free.
     fn free(&self, shape: ShapeId, position: DVec3, orientation: DQuat) -> Placement {
         let pose = Pose { position, orientation };
         let found = self.space().place(shape, pose, Seeker::QUERY, &mut StepContext::default());

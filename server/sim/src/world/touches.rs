@@ -7,10 +7,10 @@ use crate::state::EntityId;
 
 impl World {
     /// The current states of the rigid and kinematic bodies that a player on foot has run into or
-    /// stood on recently, the latest first. A client needs their exact state to predict how they give
-    /// way, and how they carry the player. Then come the bodies that the player may soon set off:
-    /// those whose [armed move](World::arm_linear_move) has a zone within 160 units, the nearest
-    /// first.
+    /// stood on recently, the latest first. A client needs their exact state to predict how they
+    /// give way, and how they carry the player. Then come the bodies that the player may soon set
+    /// off: those whose [armed move](World::arm_linear_move) has a zone within 160 units, the
+    /// nearest first.
     pub fn touched_by(&self, id: EntityId) -> impl Iterator<Item = Moving> {
         let own = self.touches.iter().rev().filter(move |touch| touch.player == id);
         let touched = own.map(|touch| touch.body);
@@ -20,7 +20,7 @@ impl World {
         touched.chain(armed).filter_map(|body| {
             let moves = |entity: &&Entity| entity.is_rigid() || entity.is_kinematic();
             let entity = self.entities.find(body).filter(moves)?;
-            // A body that was held up is late, so its move says less than its next report.
+            // A body that was held up is late, so its move no longer predicts where it will be.
             let is_late = entity.sleep.held || entity.motion()[0] != entity.velocity;
             Some(Moving {
                 state: self.view(entity)?,

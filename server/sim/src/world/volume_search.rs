@@ -11,8 +11,8 @@ use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 
 /// A solid volume of one match, and the answers of its last search ([`World::find_in`]). An entity
-/// that has neither moved nor changed its shape since then is not tested again. The answers are no
-/// part of a match: a new search finds the same.
+/// that has neither moved nor changed its shape since then is not tested again. The answers are not
+/// part of a match, because a new search finds the same.
 #[derive(Clone, Debug)]
 pub struct VolumeSearch {
     volume: ConvexSolid,
@@ -104,8 +104,8 @@ mod tests {
     use crate::setup::Config;
     use crate::test_maps::{block, compiled};
 
-    /// Crates rest, move, turn, leave and come in other sizes. A search that is kept finds each time
-    /// what a new one finds.
+    /// Crates rest, move, turn, leave and come in other sizes. A search that is kept finds each
+    /// time what a new one finds.
     #[test]
     fn a_kept_search_finds_what_a_new_one_finds() {
         let map = compiled(&block([-512, -512, -16], [512, 512, 0]), [400, 400, 40], "");

@@ -1,7 +1,7 @@
 //! Why a body is as it is: what it touches and along which plane, which stage of the cascade
 //! decides each pair, the impulses, the obstacle that the guard stopped it at, and why it is awake
-//! or asleep. It is asked for one body at a time, so it is computed only when asked for. Only the
-//! obstacle is recorded, because nothing else is known only while the body moves.
+//! or asleep. The account is computed only when a game or a tool asks about a body. The obstacle
+//! alone is recorded in advance, because it is known only while the body moves.
 
 use glam::DVec3;
 
@@ -59,8 +59,9 @@ pub struct Why {
     /// Upper bound of the speed of the body's surface, in units per second.
     pub surface_speed: f64,
     /// Three counts of ticks in a row: ticks in which the body's surface was slow, in which the
-    /// body stayed where it was (a quarter of a tick if it balanced), and in which the solver or the
-    /// guard held the body. The greatest count decides when the body sleeps, if it sleeps at rest.
+    /// body stayed where it was (a quarter of a tick if it balanced), and in which the solver or
+    /// the guard held the body. The greatest count decides when the body sleeps, if it sleeps at
+    /// rest.
     pub rests: [u16; 3],
     /// The condition on which the body falls asleep.
     pub falls_asleep: FallsAsleep,

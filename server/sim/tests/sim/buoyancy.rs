@@ -1,6 +1,6 @@
 //! Bodies in liquids, judged by the laws of Archimedes: how deep they float, what energy they have,
-//! and that they come to rest. `pool` has what they float in, `judge` the laws, `limits` the least
-//! and the greatest bodies and densities, and `many` bodies that touch each other.
+//! and that they come to rest. `pool` makes the liquids, `judge` computes the laws, `limits` tests
+//! the least and the greatest bodies and densities, and `many` tests bodies that touch each other.
 
 mod judge;
 mod limits;
@@ -107,8 +107,8 @@ fn ten_shapes_of_three_densities_float_as_deep_as_archimedes_says() {
     assert!(failed.is_empty(), "{failed:?}");
 }
 
-/// A crate that falls from a height goes below the surface, bobs, and sleeps. A push wakes it, and it
-/// sleeps again.
+/// A crate that falls from a height goes below the surface, bobs, and sleeps. A push wakes it, and
+/// it sleeps again.
 #[test]
 fn a_crate_that_falls_into_water_bobs_and_sleeps_until_it_is_pushed() {
     let models = shipped();
@@ -196,8 +196,8 @@ fn a_crate_under_a_ceiling_below_the_surface_stays_out_of_it() {
     assert!((149.0..150.0).contains(&top), "{top}");
 }
 
-/// A body heavier than water sinks to the floor and sleeps. Without weight a body does not sink, but
-/// the water still lifts it.
+/// A body heavier than water sinks to the floor and sleeps. Without weight a body does not sink,
+/// but the water still lifts it.
 #[test]
 fn heavy_bodies_sink_and_the_gravity_scale_scales_the_weight_alone() {
     let heavy = with_density(Model::cuboid("heavy", DVec3::splat(16.0)).unwrap(), 0.03);
@@ -229,8 +229,9 @@ fn heavy_bodies_sink_and_the_gravity_scale_scales_the_weight_alone() {
     assert!(world.entity(weightless).unwrap().position.z > LEVEL + 15.0);
 }
 
-/// Liquids push a body anew in each tick, so a match that is saved between two ticks goes on as if it
-/// was not: bodies with parameters of their own search for contacts as far as they may move.
+/// A match that is saved between two ticks goes on like one that is not saved. Liquids push a body
+/// anew in each tick, so bodies with parameters of their own search for contacts as far as they may
+/// move.
 #[test]
 fn a_match_that_is_saved_in_every_tick_is_the_same() {
     let models = vec![Model::cuboid("block", DVec3::splat(16.0)).unwrap()];

@@ -19,7 +19,7 @@ const OPTION: &str = "--config";
 /// The environment variable that names the file.
 const VARIABLE: &str = "ARENA_CONFIG";
 
-/// The command line, with the options of the file that it names, if it names one. Refuses
+/// The command line together with the options of its configuration file, if there is one. Refuses
 /// environment variables whose names look like options and belong to none.
 pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     // A job (such as `server soak`) has options of its own, and the file has none of them. The job
@@ -57,9 +57,9 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
         if known.get_env().is_some_and(|name| variable(name).is_some()) {
             continue;
         }
-        // The command line comes after the file's options. The last value of an option counts, but
-        // lists grow. Only a list that has a default is replaced as a whole, so the file's list is
-        // left out if the command line has one.
+        // The words of the file come before the words that were typed, so a typed value overrides
+        // the file's. A list, however, grows by each word. A list that has a default must be
+        // replaced as a whole, so the file's list is left out if the command line has one.
         let replaces = !known.get_default_values().is_empty();
         if replaces && known.get_long().is_some_and(|name| typed.iter().any(|word| word == name)) {
             continue;
@@ -87,12 +87,13 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
     Ok(all)
 }
 
-/// The first value of the file that its option does not take, and the reason. Once the words of the
-/// file are mixed with the others, nobody can tell where a value comes from.
+/// The first value in the file that is wrong for its option, and the reason. It is sought before
+/// the words of the file are joined with the typed words. Afterwards nobody can tell where a value
+/// comes from.
 fn wrong_value(command: &Command, words: &[OsString], table: &Table) -> Option<String> {
     let error = command.clone().try_get_matches_from(words).err()?;
     let is_of_value = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue);
-    // A wrong value of an environment variable is not the file's.
+    // The wrong value may come from an environment variable instead of the file.
     let option = match error.get(ContextKind::InvalidArg)? {
         ContextValue::String(option) => option.strip_prefix("--")?.split([' ', '=']).next()?,
         _ => return None,

@@ -43,8 +43,8 @@ pub(super) fn truth(text: &str) -> Option<bool> {
     BoolishValueParser::new().parse_ref(&command, None, OsStr::new(text)).ok()
 }
 
-/// The command with these rules. Its help shows no values of variables, because one may hold a
-/// secret, such as the address of a webhook.
+/// The command with the rules of this module. Its help shows no values of variables, because one
+/// may hold a secret, such as the address of a webhook.
 pub(super) fn heed(command: Command) -> Command {
     command.mut_args(heed_argument).mut_subcommands(heed)
 }
@@ -140,8 +140,8 @@ fn not_utf8(options: &[&Arg], words: &[OsString]) -> Option<Error> {
     };
     let (place, value) = typed.or_else(of_environment)?;
     let message = format!(
-        "the value of {place} is not UTF-8: {:?}; rename the file or its folder, or name it by a \
-         path that is UTF-8\n",
+        "the value of {place} is not UTF-8: {:?}; if it is a path, rename the file or its folder, \
+         or name it by a path that is UTF-8\n",
         value.to_string_lossy()
     );
     Some(Error::raw(ErrorKind::InvalidUtf8, message))

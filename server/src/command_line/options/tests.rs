@@ -234,7 +234,7 @@ fn a_file_that_says_nonsense_is_named() {
     assert!(error.contains("a file of options cannot name another one"), "{error}");
 }
 
-/// Symptom: the error named neither the file nor that the value was in one.
+/// Symptom: the error named no file, and did not say that the value came from one.
 #[test]
 fn a_value_that_no_option_takes_is_told_with_its_file() {
     for (text, says) in [

@@ -52,8 +52,7 @@ fn serialize_difference<S: serde::Serializer>(
 }
 
 impl Outcome {
-    /// Whether the recording is complete, the match was the same, and the audit found
-    /// nothing.
+    /// Whether the recording is complete, the match was equal to it, and the audit found nothing.
     pub fn passed(&self) -> bool {
         self.difference.is_none() && self.incomplete.is_none() && self.finding.is_none()
     }
@@ -87,7 +86,7 @@ impl fmt::Display for Outcome {
 fn advice(recorded_by: &str) -> String {
     let own = build::name();
     if recorded_by == own {
-        return format!("recorded by this build, {own}: please report it with the recording");
+        return format!("recorded by this build, {own}: report the difference with the recording");
     }
     let by = match recorded_by {
         "" => "by a build that the recording does not name".to_owned(),

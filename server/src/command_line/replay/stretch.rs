@@ -20,12 +20,13 @@ pub(super) struct Found {
     pub(super) digest: u64,
     pub(super) difference: Option<Difference>,
     pub(super) finding: Option<(u64, String)>,
-    /// A fault of the recording: a part that no server wrote.
+    /// Why the recording is damaged in this stretch: it has a part that no server wrote.
     pub(super) damage: Option<String>,
 }
 
 impl Found {
-    /// Whether all later stretches must be wrong.
+    /// Whether the replay ends with this stretch. After a difference or damage, later stretches
+    /// prove nothing.
     pub(super) fn ends(&self) -> bool {
         self.difference.is_some() || self.damage.is_some()
     }

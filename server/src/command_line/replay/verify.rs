@@ -21,8 +21,8 @@ pub struct Plan {
     pub threads: NonZeroUsize,
 }
 
-/// Runs a recording on `map`, up to the first difference or to where it breaks off. Every digest in
-/// it is compared, and so are the ids of all players who join.
+/// Runs a recording on `map`, up to the first difference or to the place where the recording breaks
+/// off. Compares every digest in the recording, and the ids of all players who join.
 ///
 /// # Errors
 /// The match cannot be set up.

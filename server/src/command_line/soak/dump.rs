@@ -7,8 +7,9 @@ use obsp_sim::{EntityState, Kind, ModelId, World};
 use serde::Serialize;
 
 /// Writes the poses and velocities of all entities to a file: a JSON object on a line of its own
-/// for each dumped tick. With the models that `server models` writes and the map's text, anybody can
-/// audit the match: the text has the brushes of the models whose names begin with `*`.
+/// for each dumped tick. Together with the models that `server models` writes and the text of the
+/// map, the dump lets anybody audit the match. The text has the brushes of the models whose names
+/// begin with `*`.
 #[derive(Debug)]
 pub struct Dump {
     file: BufWriter<File>,
@@ -28,7 +29,7 @@ struct Entry<'a> {
     /// Slot and generation.
     id: [u16; 2],
     kind: &'static str,
-    /// Whether it has a body. Pictures such as those of items have none, and meet nothing.
+    /// Whether the entity has a body. Pictures, such as items, have none and touch nothing.
     solid: bool,
     #[serde(flatten)]
     form: Form<'a>,

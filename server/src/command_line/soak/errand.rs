@@ -1,5 +1,5 @@
-//! The errands of a soak's players: they take items, press and shoot what can be set off, step on
-//! lifts, and wait for what moves.
+//! The errands of a soak's players: they take items, press and shoot movers such as buttons, ride
+//! lifts, and wait while a mover near them moves.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ const FAR: f64 = 500.0;
 const GIVEN_UP: f64 = 4.0;
 const LEFT_ALONE: f64 = 12.0;
 
-/// Seconds for which a player waits for what moves, and then goes on for as long without regard to
-/// it. A train may never come to rest.
+/// Seconds for which a player waits for a mover that moves. The player then ignores movers for as
+/// long, because a train may never come to rest.
 const WAITS: f64 = 4.0;
 
-/// A player this near to a moving mover ahead, in units, waits for it.
+/// A player waits for a moving mover ahead that is nearer than this, in units.
 const AHEAD: f64 = 24.0;
 
 /// A goal nearer than this has been reached, in units along the ground and in height.
@@ -42,8 +42,8 @@ const EYES: f64 = 20.0;
 /// Steps of a command's angles in a turn.
 const STEPS: f64 = 65_536.0;
 
-/// The errands of one player. On a map without movers and items a player never has any, and follows
-/// the script alone.
+/// The errands of one player. On a map without movers and items the player never has any, and
+/// follows the script alone.
 #[derive(Clone, Debug)]
 pub(super) struct Errands {
     random: Random,
@@ -106,8 +106,8 @@ impl Errands {
         command
     }
 
-    /// Chooses the nearest goal in sight. What lies in lava or slime is no goal: the first player
-    /// would die there and drop more, and in the end all would crowd together.
+    /// Chooses the nearest goal in sight. Nothing in lava or slime is a goal: the first player who
+    /// went there would die and drop more items, and in the end all players would crowd together.
     fn look_about(&mut self, world: &World, state: &State, watch: &PlayedWatch, own: &EntityState) {
         let is_goal = |entity: &&EntityState| {
             let is_picture = !entity.traits.is_solid() && entity.traits.visible;
@@ -137,7 +137,7 @@ impl Errands {
         }
     }
 
-    /// The way to the goal; `None` if the errand is over.
+    /// The command that leads to the goal; `None` if the errand is over.
     fn go(
         &mut self,
         world: &World,
@@ -178,7 +178,7 @@ impl Errands {
         Some(command)
     }
 
-    /// Whether the player waits for what moves below or `ahead`.
+    /// Whether the player waits for a moving mover below or `ahead`.
     fn waits(
         &mut self,
         world: &World,
@@ -254,8 +254,8 @@ mod tests {
         false
     }
 
-    /// Symptom: half of the players of a soak stood on each other in a corner of a lava pool, stuck.
-    /// Each that died there dropped a pack, and all went to the packs.
+    /// Symptom: half of the players of a soak stood on each other in a corner of a lava pool,
+    /// stuck. Each player who died there dropped a pack, and all went to the packs.
     #[test]
     fn players_go_for_items_in_water_but_not_in_lava_or_slime() {
         let goes = ["*water1", "*slime1", "*lava1"].map(goes_into);

@@ -25,8 +25,8 @@ impl Outside {
         Self { bounds, places: BTreeMap::new() }
     }
 
-    /// Checks the places of all solid bodies but movers, which go where the game sends them. Returns
-    /// the bodies that have just left the bounds, and their last places within.
+    /// Checks the places of all solid bodies but movers, which go where the game sends them.
+    /// Returns the bodies that have just left the bounds, and their last places within.
     pub fn see(
         &mut self,
         state: &State,

@@ -1,5 +1,5 @@
-//! The deeds of a map's entities in a soak. A map may be played without a fault and still play
-//! nothing: no lift rises, no door opens, and nobody finds anything. These figures tell that.
+//! Counts what a map's entities do in a soak. A soak may pass although nothing on the map works: no
+//! lift rises, no door opens, and nobody takes an item. These figures show that.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,38 +11,38 @@ use obsp_game::AnyGame;
 use obsp_sim::{EntityId, EntityState, Kind, State, Submersion, SweptShape, World};
 use serde::Serialize;
 
-/// The events by which the items of [`obsp_game::quake`] tell that a player has taken one.
+/// The events that the items of [`obsp_game::quake`] send when a player takes one.
 const TAKEN: [&str; 2] = ["found", "found_power"];
 
 /// A mover that makes less than this share of its motion in a tick is held up.
 const HELD: f64 = 0.5;
 
-/// Seconds for which a mover is held up before it counts as held up. What is only pushed gets out of
-/// its way sooner.
+/// A mover counts as held up after this many seconds. A body that is merely pushed is out of the
+/// way sooner.
 const HELD_SECONDS: f64 = 0.1;
 
-/// Seconds without a mover below that end a ride.
+/// A ride ends after this many seconds without a moving mover below the player.
 const RIDE_PAUSE: f64 = 0.5;
 
 /// Distance below a player's feet, in units, at which a mover carries the player.
 const BELOW: f64 = 1.0;
 
-/// The deeds of the map's entities. The fields have the names of the JSON.
+/// The counts of what the map's entities did. The fields have the names of the JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Played {
     /// Kinematic bodies that took part, such as doors, lifts, buttons and trains.
     pub movers: usize,
-    /// How often one of them began to move from rest.
+    /// How often a mover began to move from rest.
     pub mover_moves: u64,
-    /// How often a player began to ride on one that moves.
+    /// How often a player began to ride on a moving mover.
     pub rides: u64,
-    /// How often something held one of them up for a tenth of a second.
+    /// How often a mover was held up for a tenth of a second.
     pub blocked_movers: u64,
     /// Items that players took.
     pub items_taken: u64,
     /// Seconds for which players swam, summed over the players.
     pub swum_seconds: f64,
-    /// Classes of the map's entities that nobody handles.
+    /// Classes of the map's entities that neither the server nor the game handles.
     pub unknown_classes: usize,
 }
 
@@ -81,11 +81,12 @@ pub(super) struct PlayedWatch {
 struct Mover {
     position: DVec3,
     orientation: DQuat,
-    /// The speeds that its game gave it, in units and in radians per second. The state tells none of a
-    /// mover that is held up, so these are the last that it told.
+    /// The linear and the angular speed that the game gave the mover, in units and in radians per
+    /// second. The state shows zero while the mover is held up, so the last speeds before that are
+    /// kept.
     speed: f64,
     spin: f64,
-    /// Whether it is on its way, held up or not. At rest a mover sleeps.
+    /// Whether the mover is under way, even if it is held up. A mover at rest sleeps.
     moves: bool,
     /// The ticks in a row in which it was held up.
     held: u64,
@@ -173,7 +174,7 @@ impl PlayedWatch {
         hit.entity.filter(|below| self.movers.contains_key(below))
     }
 
-    /// Whether a mover that moves is nearer to a player than `reach` in the direction `ahead`.
+    /// Whether a moving mover is nearer to a player than `reach` in the direction `ahead`.
     pub(super) fn comes(
         &self,
         world: &World,
@@ -209,10 +210,10 @@ impl Mover {
         (self.position, self.orientation)
     }
 
-    /// Whether the mover was on its way, and made too little of it to be where it is `now`.
+    /// Whether the mover was under way, but moved too little between this state and `now`.
     fn is_held(&self, now: &Self, seconds: f64) -> bool {
         let falls_short = |asked: f64, made: f64| asked > 0.0 && made < HELD * asked * seconds;
-        // `angle_between` is that of the quaternions' turns, up to half a turn.
+        // `angle_between` is the angle of the rotation from one to the other, up to half a turn.
         let [made, turned] =
             [self.position.distance(now.position), self.orientation.angle_between(now.orientation)];
         self.moves && now.moves && (falls_short(self.speed, made) || falls_short(self.spin, turned))

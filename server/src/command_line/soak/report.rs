@@ -48,8 +48,8 @@ pub struct Report {
     pub deepest: f64,
     /// Paths of bodies that led through something.
     pub tunnelled: u64,
-    /// Bodies that were not put to the place that the match announced, or that went farther than a
-    /// body can without such an announcement.
+    /// Bodies that are not at the place that their relocation announced, or that moved farther than
+    /// a body can without a relocation.
     pub misplaced: u64,
     /// Bodies taken out of an overlap and put back elsewhere.
     pub emergency_replacements: u64,
@@ -57,7 +57,8 @@ pub struct Report {
     pub fallen: u64,
     /// Entities waiting for a free place at the end.
     pub limbo: u64,
-    /// Players who at some time were stuck, as [`StuckWatch`](crate::matches::tick_thread::stuck::StuckWatch) defines it.
+    /// Players who at some time were stuck, as
+    /// [`StuckWatch`](crate::matches::tick_thread::stuck::StuckWatch) defines it.
     pub stuck_players: usize,
     /// Digest of the match at the end.
     pub digest: String,
@@ -65,7 +66,7 @@ pub struct Report {
     pub cascade: Vec<CascadeStage>,
     /// Searches for the time of impact.
     pub time_of_impact: TimeOfImpact,
-    /// The deeds of the map's entities.
+    /// The counts of what the map's entities did.
     #[serde(flatten)]
     pub played: Played,
     /// The events, values and scores that the game sent its players.

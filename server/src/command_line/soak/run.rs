@@ -124,7 +124,7 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
     soak.play(options)
 }
 
-/// A player, and who decides what the player does.
+/// A player, and the sources of the player's commands.
 struct Player {
     id: EntityId,
     script: Script,
@@ -365,13 +365,13 @@ fn describe_misplaced(world: &World, state: &State, found: Misplaced) -> String 
         |place: Option<DVec3>| place.map_or("outside of the world".into(), |at| at.to_string());
     match found {
         Misplaced::Unannounced { body, from, to } => format!(
-            "jumped: {}; from {} to {} without an announcement",
+            "jumped: {}; from {} to {} without a relocation",
             describe(world, state, body),
             place(from),
             place(to)
         ),
         Misplaced::NotThere { body, put, at } => format!(
-            "not where it was put: {}; announced place: {}; actual place: {}",
+            "not where its relocation put it: {}; announced place: {}; actual place: {}",
             describe(world, state, body),
             place(put),
             place(at)

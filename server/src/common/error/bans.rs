@@ -21,7 +21,7 @@ pub enum BanError {
         /// The system's error.
         source: io::Error,
     },
-    /// The file is no list of bans.
+    /// The file is not a list of bans.
     #[error("{}: {message}", .path.display())]
     Syntax {
         /// The path of the file.

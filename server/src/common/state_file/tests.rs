@@ -54,7 +54,8 @@ fn the_mode_is_kept_and_a_secret_is_for_its_owner_alone() {
     }
     write(&key, b"x", Readers::Owner).unwrap();
     assert_eq!(mode(&key), 0o600);
-    // A file that stood there empty, for all to read, gets a secret. The owner's group may be meant.
+    // An empty file that all users may read gets a secret. Only the other users lose their rights:
+    // the operator may want the group to read it.
     for (before, after) in [(0o644, 0o640), (0o666, 0o660), (0o600, 0o600)] {
         fs::set_permissions(&key, fs::Permissions::from_mode(before)).unwrap();
         write(&key, b"x", Readers::Owner).unwrap();
@@ -113,7 +114,7 @@ fn a_file_that_cannot_be_renamed_over_is_written_in_place() {
         assert_eq!(fs::read_to_string(&path).unwrap(), format!("{kind:?}"));
         assert_eq!(folder.names(), ["bans.toml"]);
     }
-    // A full disk is no reason to write in place: the old content would be lost.
+    // A full disk is not a reason to write in place: the old content would be lost.
     let full = |_: &Path, _: &Path| Err(io::Error::from(ErrorKind::StorageFull));
     assert!(write_by(&path, b"new", Readers::Usual, full, sync_folder).is_err());
     assert_eq!(fs::read_to_string(&path).unwrap(), "ReadOnlyFilesystem");
@@ -208,8 +209,8 @@ fn bans_file_replaced_where_the_file_alone_is_mounted() {
     assert_eq!(folder.names(), ["bans.toml", "host"]);
 }
 
-/// Symptom: a ban was not kept if another user owned the file in a folder of the server's. `become`
-/// makes the server a user who may not write the file. Returns false if this system cannot do that.
+/// Makes a file of the user `owner` in a folder of the user `of_folder`. Returns false if this
+/// process may not give files to other users.
 #[cfg(target_os = "linux")]
 fn file_of_another(folder: &Folder, owner: u32, mode: u32, of_folder: u32) -> bool {
     use std::os::unix::fs::{PermissionsExt, chown};
@@ -261,7 +262,7 @@ fn a_file_of_another_owner_is_written_in_place_or_becomes_the_server_s() {
     }
 }
 
-/// The unit has `PrivateUsers=yes`: the owner of the file has no number there.
+/// Case: the unit has `PrivateUsers=yes`, so the owner of the file has no number in its namespace.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_whose_owner_the_namespace_does_not_know_becomes_the_server_s() {
@@ -297,7 +298,7 @@ fn a_file_that_is_cut_while_it_is_written_in_place_begins_with_the_mark() {
     assert_eq!(fs::read(&path).unwrap(), b"");
 }
 
-/// A disk that becomes full while the file is written in place.
+/// Case: the disk becomes full while the file is written in place.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_the_old_content_in_a_file_that_is_mounted_alone() {

@@ -37,8 +37,8 @@ pub struct AddressOptions {
     pub address_exempt: Vec<AddressPrefix>,
 
     /// Proxies in front of the UDP port: addresses and prefixes, separated by commas. Each of their
-    /// datagrams must begin with a header of PROXY protocol version 2, and limits, bans and the log
-    /// go by the client's address in it. Headers of others are not read
+    /// datagrams must begin with a header of PROXY protocol version 2. Limits, bans and the log use
+    /// the client's address in that header. Headers from other senders are not read
     #[arg(long, value_name = "IP", env = "ARENA_PROXY_FROM", value_delimiter = ',',
           value_parser = parse_not_too_broad)]
     pub proxy_from: Vec<AddressPrefix>,

@@ -109,8 +109,7 @@ impl Permit {
         Ok(())
     }
 
-    /// How long the address has to wait for its next player, because another one
-    /// has just left.
+    /// How long the address has to wait for its next player, because another one has just left.
     pub(crate) fn rejoin_delay(&self, now: Instant) -> Duration {
         if self.is_exempt {
             return Duration::ZERO;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::options::AddressOptions;
 use crate::common::token_bucket::Rate;
 
-/// Connections that may be unfinished (opening, or saying goodbye) at once: enough
-/// for every player to come back at once, few enough to bound a flood.
+/// Connections that may be unfinished (opening, or saying goodbye) at a time: enough for every
+/// player to come back at once, few enough to bound a flood.
 pub(crate) const UNFINISHED: usize = 64;
 
 /// Unfinished connections of one address: enough for several players behind one router who come
@@ -26,8 +26,8 @@ pub(super) const UNPROVEN_PER_ADDRESS: usize = 4;
 /// hold.
 pub(super) const UNPROVEN_HANDSHAKES: Rate = Rate { per_second: 10.0, burst: 64.0 };
 
-/// Handshakes of one address that begin without a proof of it, so that one address cannot use up
-/// the budget of all.
+/// Handshakes of one address that begin without a proof of the address. The limit keeps one address
+/// from using up the budget of all addresses.
 pub(super) const UNPROVEN_HANDSHAKES_PER_ADDRESS: Rate = Rate { per_second: 2.0, burst: 32.0 };
 
 /// Handshakes of one address. Each takes about a millisecond of the network thread.
@@ -37,8 +37,9 @@ pub(super) const HANDSHAKES: Rate = Rate { per_second: 1.0, burst: 30.0 };
 pub(super) const EXEMPT_HANDSHAKES: Rate = Rate { per_second: 50.0, burst: 512.0 };
 
 /// Answers to connection attempts that become no connection (QUIC Retries and refusals), to all
-/// addresses. An answer takes about 12 µs of the network thread, so these take a tenth of it. A flood of
-/// more attempts from forged addresses delays newcomers, but not players.
+/// addresses. An answer takes about 12 µs of the network thread, so all answers together take a
+/// tenth of its time. A flood of more attempts from forged addresses delays newcomers, but not
+/// players.
 pub(super) const ANSWERS: Rate = Rate { per_second: 8000.0, burst: 8192.0 };
 
 /// Answers to one address that is not exempt: more than its handshakes can need.

@@ -60,7 +60,7 @@ impl AllowList {
         let (subject, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         // The message does not quote the text, because the text may be a secret in the wrong place.
         let neither = "it does not begin with an address, a prefix or player:NUMBER";
-        // A ban of so many addresses would be a mistake, but everybody at `fc00::/7` may be let in.
+        // A prefix may be broader here than in a ban: everybody at `fc00::/7` may be let in.
         let subject = match AddressPrefix::parse_host(subject) {
             Ok(prefix) => Subject::Prefix(prefix),
             Err(_) => subject.parse().map_err(|_| neither.to_owned())?,

@@ -11,7 +11,7 @@ const DEFAULT_ADDRESS: u32 = 256 * 1024;
 /// The smallest value of either option: with less, opening the page would take minutes.
 const LEAST: i64 = 16 * 1024;
 
-/// The budgets of what leaves the machine beside the match itself.
+/// The budgets of all bytes that leave the machine and do not belong to the match itself.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct OutgoingOptions {
     /// Maximum bytes a second that all addresses together are sent besides the match itself: pages,
@@ -20,8 +20,8 @@ pub struct OutgoingOptions {
           value_parser = clap::value_parser!(u32).range(LEAST..))]
     pub outgoing_budget: u32,
 
-    /// Maximum bytes a second of `--outgoing-budget` that one address is sent in the long run; after a
-    /// pause, it is sent the bytes of 32 seconds at once
+    /// Maximum bytes a second of `--outgoing-budget` that one address is sent in the long run;
+    /// after a pause, it is sent the bytes of 32 seconds at once
     #[arg(long, value_name = "BYTES", env = "ARENA_ADDRESS_OUTGOING_BUDGET",
           default_value_t = DEFAULT_ADDRESS,
           value_parser = clap::value_parser!(u32).range(LEAST..))]

@@ -7,7 +7,7 @@ use thiserror::Error;
 /// the port, the server listens at another address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advertised {
-    /// A name or an address, an IPv6 one without brackets; `None` for the host at
+    /// A name or an address, without the brackets of an IPv6 address. `None` stands for the host at
     /// which a client found the server's pages.
     pub host: Option<String>,
     /// The UDP port, not 0.

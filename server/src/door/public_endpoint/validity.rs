@@ -44,7 +44,7 @@ impl Validity {
     /// A warning if the certificate is not valid at `now`, or soon will not be.
     pub(crate) fn warning(&self, now: SystemTime) -> Option<String> {
         if let Some(fault) = self.fault(now) {
-            let effect = "no browser can join, and no client that checks the certificate";
+            let effect = "browsers and other clients that check the certificate cannot join";
             return Some(format!("{fault}: {effect}, unless that clock is wrong"));
         }
         let [_, left] = self.distances(now);

@@ -49,8 +49,8 @@ pub(crate) fn open_for_writing(options: &mut OpenOptions, path: &Path) -> io::Re
 pub(crate) enum Lock {
     /// Nobody writes the file.
     Free,
-    /// A server writes the file: this one or another. On Windows it may also be a reader who lets
-    /// nobody write meanwhile.
+    /// A server writes the file: this one or another. On Windows, a reader that lets nobody write
+    /// looks the same.
     Held,
     /// The file system has no locks.
     Unknown,

@@ -26,7 +26,7 @@ const INTERVAL: Duration = Duration::from_secs(60);
 /// Time between two checks whether a recording was finished, or the server ends.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Keeps the limits for the recordings of one match.
+/// Enforces the limits on the recordings of one match.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     path: PathBuf,
@@ -45,7 +45,7 @@ struct Limits {
 /// The limit of the recordings' age, by a clock that may be set.
 ///
 /// The ages of files come from the wall clock. If it is set forward, recordings look older by the
-/// whole step. So the limit is raised by the step until it has passed once.
+/// whole step. So the limit is raised by the step, for a time as long as the limit itself.
 #[derive(Debug)]
 struct AgeLimit {
     most: Option<Duration>,
@@ -131,11 +131,11 @@ fn keep(path: &Path, limits: Limits, now: SystemTime) -> u64 {
     for one in finished {
         let age = now.duration_since(one.written).unwrap_or_default();
         let reason = if limits.age.is_some_and(|most| age > most) {
-            "too old"
+            "it is older than --record-keep-age allows"
         } else if limits.count.is_some_and(|most| left > most as usize) {
-            "one too many"
+            "there are more recordings than --record-keep allows"
         } else if limits.bytes.is_some_and(|most| bytes > most) {
-            "the recordings have too many bytes"
+            "the recordings have more bytes than --record-keep-bytes allows"
         } else {
             break;
         };
@@ -146,8 +146,8 @@ fn keep(path: &Path, limits: Limits, now: SystemTime) -> u64 {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
-                // The next recording is not deleted in place of this one.
-                warn!("cannot delete the recording {}, {reason}: {error}", one.path.display());
+                // The next recording is not deleted instead of this one.
+                warn!("cannot delete the recording {} ({reason}): {error}", one.path.display());
                 break;
             }
         }
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(deleted(), 0);
         clock.pass(Duration::from_secs(3500));
         assert_eq!(deleted(), 0);
-        // The recordings are as old as this by now.
+        // By now the recordings really are older than the limit.
         clock.pass(Duration::from_secs(200));
         assert_eq!(deleted(), 3);
         assert_eq!(folder.names(), [""; 0]);

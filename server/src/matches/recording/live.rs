@@ -91,9 +91,9 @@ pub(crate) struct RecordingThread {
 }
 
 impl LiveRecorder {
-    /// Begins to record a match that has not ticked yet, to `path` or a numbered
-    /// file beside it. No disk is touched here: the thread creates the file, and
-    /// ticks wait in the queue until it has. `news` brings names and chat.
+    /// Begins to record a match that has not ticked yet, to `path` or a numbered file beside it.
+    /// No disk is touched here: the thread creates the file, and ticks wait in the queue until the
+    /// file exists. `news` brings names, chat and phases.
     pub(crate) fn new(
         path: &Path,
         simulation: &dyn RunningMatch,
@@ -155,7 +155,7 @@ impl LiveRecorder {
         let outcome = items.try_send(item);
         if let Err(TrySendError::Full(_)) = outcome {
             self.status.fail(format!(
-                "the disk is more than {WAITING_TICKS} ticks behind; record to a faster one"
+                "the disk is more than {WAITING_TICKS} ticks behind; record to a faster disk"
             ));
         }
         // A writer that failed has reported it already.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::file::open_for_writing;
 
-/// Maximum number of numbered files of one name. Each restart tries the names from the first, so this also
-/// bounds how long that takes.
+/// Maximum number of numbered files of one name. Each recording tries the names in order, so this
+/// also bounds the time that the search for a free name takes.
 pub(super) const MOST_NUMBERED: u32 = 9_999;
 
 /// The file that a new recording goes to.
@@ -19,10 +19,9 @@ pub(super) struct NewFile {
 }
 
 impl NewFile {
-    /// Creates `path`, or the first of `path.1`, `path.2` and so on that does
-    /// not exist. A file that exists is never opened, so a restart, or a second
-    /// server, cannot harm an earlier recording, and no file ever changes its
-    /// name. A device or a pipe is opened as it is.
+    /// Creates `path`, or the first of `path.1`, `path.2` and so on that does not exist. A file
+    /// that exists is never opened, so a restart, or a second server, cannot harm an earlier
+    /// recording. No file ever changes its name. A device or a pipe is opened as it is.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let special = metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         if special {

@@ -159,9 +159,9 @@ impl ReplayBuffer {
             + pieces.iter().map(|piece| piece.ticks.len() as u64).sum::<u64>()
     }
 
-    /// A recording of the kept pieces. It ends up to a second ago, and has the names and the chat
-    /// of its ticks. If a player's name did not come in, it is taken from `introductions`. `None`
-    /// in the first second.
+    /// A recording of the kept pieces, with the names and the chat of its ticks. It lacks up to a
+    /// second of the latest ticks. If a player's name did not come in, it is taken from
+    /// `introductions`. `None` in the first second.
     ///
     /// # Errors
     /// A keyframe is longer than a recording can hold.

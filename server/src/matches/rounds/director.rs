@@ -40,7 +40,8 @@ pub(crate) async fn direct(
     let (mut ready, mut entered) = (None::<Prepared>, 0);
     // The map that the players were told of as the next.
     let mut told = None;
-    // No phase begins without players. Clients that watch until then are told which one waits.
+    // No phase begins without players. Clients that watch until then are told which phase waits for
+    // players.
     let rules = schedule.flow.rules();
     if rules.ends() || !rules.warm_up.is_zero() {
         tell(&game.level(), schedule.flow.phase().0, None, None, &game);

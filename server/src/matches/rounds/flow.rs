@@ -198,7 +198,7 @@ impl Flow {
             RoundPhase::Intermission => return,
         };
         if input.players == 0 {
-            // The clock waits for players.
+            // Without players, the phase's time does not run. It begins anew with the next player.
             self.ends = None;
             return;
         }

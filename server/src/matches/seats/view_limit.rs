@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use obsp_proto::Tick;
 
-/// The age of a view is counted in parts of a tick; a tick has this many.
+/// Parts in a tick. The age of a view is counted in these parts.
 const PARTS: f64 = 16.0;
 
 /// On a perfect line, clients show the match this many ticks late, in addition to the interval
@@ -16,8 +16,8 @@ const INTERPOLATION: f64 = 1.0;
 /// Minimum number of snapshots per second to a client, however narrow its line is.
 const SLOWEST_SNAPSHOTS: f64 = 20.0;
 
-/// Of the ticks between the arrival of commands and the tick that is played, at most this many
-/// count. So a client that sends no commands for longer does not get an older view.
+/// Maximum number of ticks that count between the arrival of commands and the tick that is played.
+/// So a client that sends no commands for longer does not get an older view.
 const MOST_AHEAD: f64 = 4.0;
 
 /// Ticks of slack for clocks and rounding.

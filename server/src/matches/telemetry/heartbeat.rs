@@ -2,8 +2,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The tick thread has stalled if it finished no tick for this long: ten ticks at the slowest tick
-/// rate, and much longer than clients can hide.
+/// A thread has stalled if it gave no beat for this long. For a tick thread that is ten ticks at
+/// the slowest tick rate, and much longer than clients can hide.
 pub(crate) const STALL: Duration = Duration::from_secs(1);
 
 /// When a thread last did its work: finished a tick, turned its event loop, or sent a snapshot. The
@@ -12,33 +12,33 @@ pub(crate) const STALL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Heartbeat {
     epoch: Instant,
-    /// Nanoseconds from `epoch` to the end of the last tick.
+    /// Nanoseconds from `epoch` to the last beat.
     last: AtomicU64,
-    /// Locked by the tick thread only when a stall has just ended.
+    /// The watched thread locks it only when a stall has just ended.
     last_stall: Mutex<Option<Stall>>,
 }
 
-/// A stall that has ended: no tick was finished for [`STALL`] or longer.
+/// A stall that has ended: no beat came for [`STALL`] or longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stall {
-    /// When the first tick after the stall was finished.
+    /// When the first beat after the stall came.
     pub(crate) ended: Instant,
-    /// Time between the two ticks.
+    /// Time between the two beats.
     pub(crate) lasted: Duration,
 }
 
 impl Heartbeat {
-    /// The heartbeat of a tick thread that begins to tick at `now`.
+    /// The heartbeat of a thread that begins its work at `now`.
     pub(crate) fn new(now: Instant) -> Self {
         Self { epoch: now, last: AtomicU64::new(0), last_stall: Mutex::default() }
     }
 
-    /// Notes that the tick thread begins to tick at `now`. The time before is not a stall.
+    /// Notes that the thread begins its work at `now`. The time before is not a stall.
     pub(crate) fn begin(&self, now: Instant) {
         self.last.store(self.since_epoch(now), Ordering::Relaxed);
     }
 
-    /// Notes that a tick was finished at `now`.
+    /// Notes that the thread did its work at `now`.
     pub(crate) fn beat(&self, now: Instant) {
         let nanoseconds = self.since_epoch(now);
         let before = self.last.swap(nanoseconds, Ordering::Relaxed);
@@ -49,7 +49,7 @@ impl Heartbeat {
         }
     }
 
-    /// Time that has passed at `now` since a tick was finished.
+    /// Time that has passed at `now` since the last beat.
     pub(crate) fn age(&self, now: Instant) -> Duration {
         let last = self.last.load(Ordering::Relaxed);
         Duration::from_nanos(self.since_epoch(now).saturating_sub(last))

@@ -6,7 +6,7 @@ use crate::matches::recording;
 
 /// The constants with which the metrics of a match are registered.
 pub(crate) struct Identity<'a> {
-    /// The name of the match, where the server has several.
+    /// The name of the match, if the server has several.
     pub(crate) label: Option<MatchName>,
     pub(crate) map: &'a str,
     pub(crate) map_hash: &'a str,

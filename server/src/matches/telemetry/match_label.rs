@@ -3,7 +3,8 @@ use metrics::{
 };
 use obsp_proto::control::MatchName;
 
-/// Registers the series of a match, with its name as the label `match` if the server has several.
+/// A recorder that registers the series of a match. If the server has several matches, each series
+/// gets the name of the match as its label `match`.
 pub(crate) struct MatchLabel<'a> {
     recorder: &'a dyn Recorder,
     label: Option<Label>,

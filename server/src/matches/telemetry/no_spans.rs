@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::TickPhases;
 
-/// A type without values, in place of the span of a join.
+/// A type without values that stands for the span of a join.
 #[derive(Clone, Debug)]
 pub(crate) enum JoinSpan {}
 

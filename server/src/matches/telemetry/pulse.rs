@@ -73,7 +73,8 @@ impl Pulses {
 }
 
 impl Pulse {
-    /// Notes that the thread is about to start. From here on, a loop that does not turn hangs.
+    /// Notes that the thread is about to start. From now on, a loop that does not turn counts as
+    /// hanging.
     pub(crate) fn begin(&self) {
         self.heartbeat.get_or_init(|| Heartbeat::new(Instant::now()));
     }

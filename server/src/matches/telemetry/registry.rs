@@ -14,7 +14,7 @@ pub(crate) type DynRecorder = Box<dyn Recorder + Send + Sync>;
 pub(crate) struct Registry {
     /// Signs of life of the threads.
     pub(crate) pulses: Pulses,
-    /// What visitors cost besides the match.
+    /// Metrics of visitors' use of the server besides the match.
     pub(crate) visitors: VisitorMetrics,
     /// Spans of single joins, map transfers and ticks.
     pub(crate) spans: Spans,

@@ -198,7 +198,7 @@ impl TickMetrics {
         }
     }
 
-    /// Whether most of the last ticks were done when they were due.
+    /// Whether at most [`LATE_OF_64`] of the last 64 ticks were late.
     pub(crate) fn is_on_time(&self) -> bool {
         self.lateness.load(Ordering::Relaxed).count_ones() <= LATE_OF_64
     }
@@ -233,7 +233,7 @@ impl TickMetrics {
         self.waking.record(phases.waking.as_secs_f64());
     }
 
-    /// Counts an audit that found this many overlaps.
+    /// Counts an audit that found this many faults.
     pub(crate) fn audited(&self, failures: usize) {
         self.audits.increment(1);
         self.audit_failures.increment(failures as u64);

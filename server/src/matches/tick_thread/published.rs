@@ -21,7 +21,7 @@ pub(crate) struct PublishedState {
     pub(crate) level: Arc<Level>,
     /// The state of the simulation. Its tick numbers continue from level to level.
     pub(crate) state: State,
-    /// Bodies that may be in the static world, each with the box where it may.
+    /// Bodies that have pockets: boxes in which the static world does not stop them.
     pub(crate) pockets: Vec<(EntityId, Aabb)>,
     /// The values of the game's own fields.
     pub(crate) values: MatchValues,
@@ -36,7 +36,8 @@ pub(crate) struct PublishedState {
     pub(crate) awake_because: Option<Box<[(u16, AwakeReason)]>>,
     /// Counters of the simulation, through all levels.
     pub(crate) counters: Counters,
-    /// Players who are stuck, as [`StuckWatch`](crate::matches::tick_thread::stuck::StuckWatch) defines it.
+    /// Players who are stuck, as
+    /// [`StuckWatch`](crate::matches::tick_thread::stuck::StuckWatch) defines it.
     pub(crate) stuck_players: usize,
     /// Outcomes of the players' commands so far.
     pub(crate) commands: JitterStats,
@@ -60,7 +61,8 @@ pub(crate) type PublishedStates = broadcast::Receiver<Arc<PublishedState>>;
 /// up at once.
 pub(crate) const STATES_WAITING: usize = 8;
 
-/// The effects of a tick, together, so that nobody takes some of them and asks for later ticks then.
+/// All effects of a tick. They come together, so that no reader takes some of them and then asks
+/// only for later ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct EffectsOfTick {
     /// The tick in which they show.
@@ -72,8 +74,8 @@ pub(crate) struct EffectsOfTick {
 /// [`EFFECTS_KEPT`] wait for it.
 pub(crate) type PublishedEffects = broadcast::Receiver<EffectsOfTick>;
 
-/// Maximum number of ticks that wait for a receiver of [`PublishedEffects`], and of effects that are
-/// kept for pages: as many as happen in some seconds of a full match in which everybody shoots.
+/// Maximum number of ticks that wait for a receiver of [`PublishedEffects`], and of effects that
+/// are kept for pages: as many as happen in some seconds of a full match in which everybody shoots.
 pub(crate) const EFFECTS_KEPT: usize = 2048;
 
 impl PublishedState {

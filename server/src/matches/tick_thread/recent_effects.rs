@@ -20,7 +20,8 @@ pub(crate) struct RecentEffects {
 }
 
 impl RecentEffects {
-    /// Adds the effects of a tick, and forgets those that no datagram could hold beside them.
+    /// Adds the effects of a tick, and forgets the effects of ticks so old that no datagram could
+    /// hold both.
     pub(crate) fn note(&mut self, published: &PublishedState) {
         let Some(tick) = Tick::from_simulation(published.state.tick) else { return };
         let is_kept = |of: &&Arc<TickEffects>| {

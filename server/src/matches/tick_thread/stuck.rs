@@ -5,7 +5,7 @@
 //! horizontally, rise no higher than a jump reaches, and do not sink. Jumping up and down on the
 //! spot is not moving. A player who merely stands, or pushes against a wall, is not stuck. A player
 //! whom the game holds, by movement parameters that barely let anyone move, is not stuck either. If
-//! another player is beside, who may stand in the only way out, the two seconds are ten.
+//! another player is beside and may block the only way out, ten seconds count instead of two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,12 +18,12 @@ const AWAY: f64 = 4.0;
 /// A player must have asked to move for this many seconds in all before they count as stuck.
 const PATIENCE: u32 = 2;
 
-/// This many seconds if another player was beside. Players move out of each other's way sooner,
-/// unless they hold each other, and then they are stuck.
+/// The same limit, in seconds, if another player was beside. Players move out of each other's way
+/// sooner, unless they hold each other, and then they are stuck.
 const PATIENCE_BESIDE: u32 = 10;
 
-/// Another player is beside if nearer than this along each axis, in units. Two players on foot touch
-/// at 32 units, or at 56 above each other.
+/// Another player is beside if nearer than this along each axis, in units. Two players on foot
+/// touch at 32 units, or at 56 above each other.
 const BESIDE: DVec3 = DVec3::new(40.0, 40.0, 64.0);
 
 /// Number of directions. A stuck player has asked to move in each of them.
@@ -37,9 +37,9 @@ const RUNS_A_SECOND: u32 = 20;
 /// A command that asks to move with less than this strength does not count. Full strength is 127.
 const PUSHING: i32 = 60;
 
-/// Players with a lower running speed, in units per second, or a lower share of it gained per second
-/// on the ground, are held by the game: even in the open they would not come far enough, in the time
-/// that each direction is asked for.
+/// The lowest running speed of a player who is not held by the game, in units per second, and the
+/// lowest share of it that such a player gains per second on the ground. With less, even a player
+/// in the open does not come far enough in the time that each direction is asked for.
 const HELD_BELOW: (f64, f64) = (64.0, 2.0);
 
 /// Finds players who are stuck.
@@ -100,8 +100,8 @@ impl StuckWatch {
         Self { tick_rate, players: BTreeMap::new(), ever: BTreeSet::new() }
     }
 
-    /// Judges the players by the commands of a tick and the state of the world after it. Returns the
-    /// players who are found stuck now, and were not before.
+    /// Judges the players by the commands of a tick and the state of the world after it. Returns
+    /// the players who are found stuck now, and were not before.
     pub fn see(
         &mut self,
         world: &World,

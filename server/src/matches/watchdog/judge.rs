@@ -33,7 +33,7 @@ pub(super) struct Watchdog {
     limit: Option<Duration>,
     /// When the watchdog last checked.
     checked_at: Instant,
-    /// Time between that check and the previous one.
+    /// Time between the last check and the one before it.
     last_gap: Duration,
     /// How long the watchdog itself has observed no sign of life.
     watched: Duration,

@@ -19,7 +19,7 @@ pub struct ServiceOptions {
     #[arg(long, value_name = "PID", env = "WATCHDOG_PID", hide = true)]
     pub watchdog_pid: Option<u32>,
 
-    /// Number of sockets that the service manager hands over in place of the addresses of
+    /// Number of sockets that the service manager hands over instead of the addresses of
     /// `--listen`, `--http`, `--page` and `--query`
     #[arg(long, value_name = "N", env = "LISTEN_FDS", hide = true)]
     pub listen_fds: Option<u32>,

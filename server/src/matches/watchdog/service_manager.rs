@@ -92,7 +92,7 @@ impl ServiceManager {
         Self { notifier, interval, is_ready: false, next: None }
     }
 
-    /// Sends reports to this service manager from other threads.
+    /// A notifier by which other threads send reports to this service manager.
     pub(crate) fn notifier(&self) -> Notifier {
         self.notifier.clone()
     }

@@ -94,7 +94,7 @@ fn note_answers(game: &MatchHandle, finding: Finding, age: Duration) {
             age.as_secs_f64(),
         ),
         Finding::Recovered(_) => warn!("{prefix}snapshots are sent again"),
-        // A match without players sends no snapshot for a long time, which is no fault.
+        // A match without players sends no snapshot for a long time, which is not a fault.
         Finding::HangsForGood | Finding::Stalled { .. } => {}
     }
 }

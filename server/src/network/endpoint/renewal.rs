@@ -79,14 +79,15 @@ impl Credentials {
     }
 }
 
-/// Keeps the certificate valid that new connections are shown. Open connections are not affected.
+/// Keeps valid the certificate that new connections are shown. Open connections are not affected.
 pub(crate) struct Renewal {
     endpoints: Endpoints,
     /// The limits that connections are configured for.
     limits: Limits,
     /// The place where pages find the current certificate.
     public: Arc<PublicEndpoint>,
-    /// Receives the end of each new certificate, in seconds since 1970, if it is known.
+    /// A function that receives the end of each new certificate, in seconds since 1970, if it is
+    /// known.
     shows_end: Box<dyn Fn(Option<i64>) + Send + Sync>,
     clock: Clock,
     state: Mutex<State>,
@@ -277,8 +278,8 @@ mod tests {
         test()
     }
 
-    /// The clock is set forward by decades, the clock is set back by a year, the machine sleeps for
-    /// weeks.
+    /// Cases: the clock is set forward by decades, the clock is set back by a year, and the machine
+    /// sleeps for weeks.
     #[test]
     fn clock_step_certificate_is_noticed_within_a_minute() {
         within(|| {

@@ -132,7 +132,7 @@ fn kept_secret(directory: &Path) -> io::Result<[u8; SECRET_LENGTH]> {
         }
         Ok(bytes) => <[u8; SECRET_LENGTH]>::try_from(bytes.as_slice()).map_err(|_| {
             io::Error::other(format!(
-                "{name} holds {} bytes in place of {SECRET_LENGTH}, so it may be another file: \
+                "{name} holds {} bytes instead of {SECRET_LENGTH}, so it may be another file: \
                  remove it, or name another directory",
                 bytes.len()
             ))
@@ -215,7 +215,8 @@ mod tests {
         ResetKey::kept_in(Some(Path::new("/dev/null/nowhere")));
     }
 
-    /// A disk that was full at the first start left an empty file for ever.
+    /// Guards against a past fault: a disk that was full at the first start left an empty file for
+    /// ever.
     #[test]
     fn an_empty_key_is_made_anew_and_kept_from_then_on() {
         let directory = Directory::new("empty-key");

@@ -33,8 +33,8 @@ const PRIORITY: i32 = -1;
 pub(crate) const NO_SUCH_THING: VarInt = VarInt::from_u32(5);
 
 /// Sends the map or the game's data of a level on a stream that a client opened for it. The
-/// transfer delays nothing else on `connection`, and `payer` is charged for it. `join` is the span of
-/// the client's joining.
+/// transfer delays nothing else on `connection`, and `payer` is charged for it. `join` is the span
+/// of the client's joining.
 pub(crate) async fn serve(
     connection: Connection,
     (mut send, mut receive): (SendStream, RecvStream),

@@ -46,9 +46,9 @@ const LEAST_SILENCE: Duration = Duration::from_millis(200);
 /// Bytes a second that are sent even if other traffic fills the path, so that every transfer ends.
 const FLOOR_RATE: f64 = 2_000.0;
 
-/// The transfer may send at once as much as its pace allows in this time. It waits until it may send
-/// that, or a full packet if that is less. On a narrow line it sends smaller packets, because a full
-/// one would keep snapshots waiting.
+/// The transfer may send at once as much as its pace allows in this time. It waits until it may
+/// send that much, or a full packet if a packet is less. On a narrow line it sends smaller packets,
+/// because a full one would keep snapshots waiting.
 const CHUNK: Duration = Duration::from_millis(20);
 
 /// Bytes that fill a packet.

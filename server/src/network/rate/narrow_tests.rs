@@ -32,8 +32,8 @@ struct Outcome {
     rate: f64,
     /// Bytes of snapshots a second.
     bytes: f64,
-    /// The 99th percentile of a snapshot's age when the next one came: the age that the client's
-    /// picture reaches.
+    /// The 99th percentile of a snapshot's age when the next one came. Until then, the client shows
+    /// the older snapshot.
     age: Duration,
 }
 

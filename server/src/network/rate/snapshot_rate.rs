@@ -10,9 +10,9 @@ use quinn::ConnectionStats;
 use super::path_estimate::PathEstimate;
 use super::{HEAVY_LOSS, UNHEARD};
 
-/// Bytes that may be in flight before anything is known of a line. Each acknowledged byte makes room
-/// for one more (slow start). The whole world, sent at once, would fill the queue of a narrow line
-/// for a second.
+/// Bytes that may be in flight before anything is known of a line. Each acknowledged byte makes
+/// room for one more (slow start). The whole world, sent at once, would fill the queue of a narrow
+/// line for a second.
 const INITIAL_WINDOW: u64 = 1500;
 
 /// A line whose queue delays by more than this is congested. Snapshots are then sent more slowly.
@@ -25,7 +25,8 @@ const SHORT_QUEUE: Duration = Duration::from_millis(25);
 /// Shortest time between two decisions: a dozen packets, a few round trips.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-/// At most this share of what a congested line carried is sent afterwards, so that its queue drains.
+/// After a cut, at most this share of the bytes that the congested line carried is sent, so that
+/// its queue drains.
 const CUT: f64 = 0.85;
 
 /// Probing snapshots a second: on a dead line, and while a queue drains. The first one comes at
@@ -105,9 +106,9 @@ impl PathSample {
 ///
 /// Four times a second it decides on a rate: if a queue stands on the path, or much is lost, fewer
 /// and fuller snapshots are sent, down to 20 a second. Once the line is clear, more are sent again.
-/// Loss by chance does not lower the rate (after LEDBAT, RFC 6817). Between two decisions, snapshots
-/// only probe a line that is silent or whose queue has just grown, start slowly, and wait while more
-/// is in flight than a narrow line carries.
+/// Loss by chance does not lower the rate (after LEDBAT, RFC 6817). Between two decisions,
+/// snapshots only probe a line that is silent or whose queue has just grown. They start slowly, and
+/// become fewer while more is in flight than a narrow line carries.
 #[derive(Clone, Debug)]
 pub(crate) struct SnapshotRate {
     tick_rate: u32,
@@ -253,7 +254,7 @@ impl SnapshotRate {
         Some(f64::from(self.tick_rate) / f64::from(self.interval()))
     }
 
-    /// Decides on the rate by the sample and the last one, and by the bytes that were sent between.
+    /// Decides on the rate by the sample and the last one, and by the bytes sent between the two.
     fn decide(&mut self, now: Time, sent: f64, sample: PathSample, last: (Time, PathSample)) {
         let (last, before) = last;
         let packets = sample.packets - before.packets;

@@ -57,7 +57,8 @@ struct End {
     is_lost: bool,
 }
 
-/// A packet on its way: when it arrives, its number, to which end, and its bytes.
+/// A packet on its way: the time of its arrival, its number, the end that receives it, and its
+/// bytes.
 type UnderWay = (Instant, u64, usize, Vec<u8>);
 
 /// A server and one client.

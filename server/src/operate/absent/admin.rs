@@ -1,6 +1,6 @@
 //! Without the feature `admin`, there is no admin interface.
 
-// The command line is a client of the admin interfaces of other servers.
+// `server admin` still needs the bodies: it is a client of the admin interfaces of other servers.
 #[path = "../admin/bodies.rs"]
 pub(crate) mod bodies;
 
@@ -27,7 +27,7 @@ pub(crate) enum Admin {}
 /// A type without values, in place of the tokens of administrators.
 pub(crate) enum Tokens {}
 
-/// What an admin interface would see and change.
+/// The data that an admin interface would show and change.
 pub(crate) struct Context {
     pub(crate) games: MatchHandles,
     pub(crate) drain: Duration,

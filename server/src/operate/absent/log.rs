@@ -1,5 +1,5 @@
-//! Without the feature `cli`, the events of `tracing` go to the subscriber of the embedding program,
-//! if it has one.
+//! Without the feature `cli`, the events of `tracing` go to the subscriber of the embedding
+//! program, if it has one.
 
 /// The options of the feature: none.
 pub(crate) mod options {

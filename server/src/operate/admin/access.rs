@@ -51,10 +51,10 @@ impl Denied {
         match self {
             Self::Missing => "the request has no Authorization header; a bearer token is needed",
             Self::Scheme => {
-                "the Authorization header of the request is not of the form `Bearer TOKEN`: it has another \
-                 scheme, or no token"
+                "the Authorization header of the request is not of the form `Bearer TOKEN`: it has \
+                 another scheme, or no token"
             }
-            Self::Unknown => "its token is in no line of the server's --admin-tokens file",
+            Self::Unknown => "the bearer token is in no line of the server's --admin-tokens file",
             Self::TooMany => "too many wrong tokens came lately; try again in a second",
         }
     }

@@ -40,7 +40,7 @@ pub(super) async fn mute_client(
     if !muted {
         return match mutes(&context).unmute(&client, now).map_err(unwritten)? {
             None => done(format!("{name} is no longer muted")),
-            Some(subject) => done(format!("{name} is still muted by the mute of {subject}")),
+            Some(subject) => done(format!("{name} is still muted: lift the mute of {subject} too")),
         };
     }
     let mute = Mute { reason, by, expires: expires(seconds, now.unix()) };

@@ -259,7 +259,7 @@ impl Step {
                 put("/metadata/annotation", CERTIFICATE, &certificate.to_string())
             }
             // A 64-bit number is a string, as in all of protobuf's JSON. The sidecar reads only one
-            // of these two keys in a request.
+            // of the keys `capacity` and `countDiff` in a request.
             Self::Capacity(capacity) => patch(json!({ "capacity": capacity.to_string() })),
             Self::Places(change) => patch(json!({ "countDiff": change.by.to_string() })),
             Self::Ready => post("/ready"),

@@ -1,5 +1,5 @@
-//! The player count that the fleet sees: players in the match, and places that an
-//! allocation has reserved.
+//! The player count that the fleet sees: players in the match, and places that an allocation has
+//! reserved.
 
 use std::time::Duration;
 

@@ -18,8 +18,8 @@ use super::lifecycle::{ReportOutcome, count_request};
 /// How long the sidecar, a process on this host, may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Limit in bytes up to which an answer is read. The description of this server has a few thousand
-/// bytes.
+/// Maximum number of bytes of an answer that are read. The description of this server has a few
+/// thousand bytes.
 const LONGEST_ANSWER: usize = 256 * 1024;
 
 /// The REST interface of an Agones sidecar.

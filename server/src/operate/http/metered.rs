@@ -61,7 +61,7 @@ impl<S> Metered<S> {
         self.handshake = None;
     }
 
-    /// Waits until up to `wanted` bytes are paid.
+    /// Waits until at least one byte is paid. Pays for at most `wanted` bytes at a time.
     fn poll_pay(&mut self, context: &mut Context<'_>, wanted: usize) -> Poll<()> {
         if self.paid > 0 {
             return Poll::Ready(());

@@ -55,8 +55,8 @@ pub(super) struct Place {
 }
 
 impl Places {
-    /// Makes places for `limits`, with no connection open. `lost` counts connections that lose their
-    /// places to others.
+    /// Makes places for `limits`, with no connection open. `lost` counts connections that lose
+    /// their places to others.
     pub(super) fn new(limits: Limits, lost: Counter) -> Self {
         Self { limits, lost, table: Arc::default() }
     }

@@ -19,8 +19,9 @@ const BURST: f64 = 300.0;
 /// hour.
 pub(super) const PER_SECOND: f64 = 10.0;
 
-/// Suppresses lines of call sites that log too often, because a peer that causes lines must not fill
-/// the disk with them. Debugging lines are not suppressed, because somebody has asked for them.
+/// Suppresses lines of call sites that log too often, because a peer that causes lines must not
+/// fill the disk with them. Debugging lines are not suppressed, because somebody has asked for
+/// them.
 #[derive(Clone, Default)]
 pub(super) struct SiteLimit(Arc<Mutex<HashMap<Identifier, Site>>>);
 

@@ -61,7 +61,7 @@ impl Queue {
         self.filled.notify_one();
     }
 
-    /// Moves the lines that wait into `batch`, which must be empty. Waits up to a second for some.
+    /// Moves the lines that wait into `batch`, which must be empty. Waits up to a second for lines.
     pub(super) fn drain(&self, batch: &mut Vec<u8>) -> Drained {
         let idle = |waiting: &mut Waiting| {
             waiting.lines.is_empty() && waiting.dropped == 0 && !waiting.is_flush_due()

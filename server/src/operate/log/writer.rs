@@ -23,7 +23,8 @@ const RETRY: Duration = Duration::from_millis(20);
 /// Bytes of a buffer that are kept allocated for the next lines.
 const KEPT: usize = 64 * 1024;
 
-/// Starts the thread that writes the lines in `queue` to `output`. It ends with the process.
+/// Starts the thread that writes the lines in `queue` to `output`. The thread ends with the
+/// process.
 pub(super) fn start(
     queue: Arc<Queue>,
     output: impl Write + Send + 'static,
@@ -72,7 +73,7 @@ impl<W: Write> LogWriter<W> {
         }
     }
 
-    /// Writes the lines in `batch`, after which `dropped` more were lost. Lost lines are reported
+    /// Writes the lines in `batch`. `dropped` lines after them were lost. Lost lines are reported
     /// by the next call, or by this one if `at_the_end` is set.
     fn write(&mut self, batch: &[u8], dropped: u64, at_the_end: bool, now: Instant) {
         self.tell_lost();

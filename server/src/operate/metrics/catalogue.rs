@@ -19,7 +19,7 @@ catalogue! {
         "When the server started, in seconds since 1970.";
     PROCESS_THREADS = gauge "game_process_threads", "Threads of the server.";
     PROXY_DATAGRAMS_DROPPED = counter "game_proxy_datagrams_dropped_total",
-        "Datagrams of proxies that were dropped, for want of a right header or of room for a client.";
+        "Datagrams of proxies that were dropped: a wrong header, or no room for another client.";
     UDP_RECEIVE_DROPS = counter "game_udp_receive_drops_total",
         "Datagrams that the kernel threw away because the server's UDP buffer was full.";
     WEBHOOK_POSTS = counter "game_webhook_posts_total", "Posts to the webhook, by outcome.";

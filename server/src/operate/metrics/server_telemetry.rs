@@ -149,7 +149,8 @@ impl ServerTelemetry {
         (page, Duration::ZERO)
     }
 
-    /// Datagrams that the kernel dropped before the server read them; 0 where it does not tell.
+    /// Datagrams that the kernel dropped before the server read them; 0 if the kernel does not
+    /// report them.
     pub(crate) fn kernel_drops(&self) -> u64 {
         self.socket.drops().unwrap_or_default()
     }

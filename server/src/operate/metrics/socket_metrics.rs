@@ -5,8 +5,8 @@ use metrics::{Counter, counter};
 
 use super::catalogue;
 
-/// Metrics of datagrams that QUIC never sees: the kernel or the socket has dropped them. Where the
-/// kernel does not report its number at the start, there is no series for it.
+/// Metrics of datagrams that QUIC never sees, because the kernel or the socket has dropped them. If
+/// the kernel does not report its number at the start, there is no series for it.
 pub(super) struct SocketMetrics {
     /// The inodes by which the kernel's tables name the server's UDP sockets.
     inodes: Vec<u64>,
@@ -23,7 +23,8 @@ impl SocketMetrics {
         metrics
     }
 
-    /// Brings the metrics up to date. If the system does not report its own, that stays as it is.
+    /// Brings the metrics up to date. If the kernel does not report its number now, the metric of
+    /// it stays unchanged.
     pub(super) fn observe(&self) {
         let (dropped, counter) = &self.proxy_drops;
         counter.absolute(dropped.load(Ordering::Relaxed));

@@ -52,8 +52,9 @@ pub(crate) async fn report(game: Arc<MatchHandle>, server: &ServerTelemetry) {
                 late = ticks.overruns,
                 dropped = ticks.dropped,
                 ticks = ticks.ticks,
-                "{prefix}in {seconds:.0} s {:.1} % of the ticks were late and {} were dropped; this machine may be \
-                 too slow for this many players and objects, or busy with something else",
+                "{prefix}in {seconds:.0} s {:.1} % of the ticks were late and {} were dropped; \
+                 this machine may be too slow for this many players and objects, or busy with \
+                 something else",
                 100.0 * ticks.overruns as f64 / ticks.ticks.max(1) as f64,
                 ticks.dropped,
             );

@@ -31,7 +31,7 @@ pub(super) struct Content {
     plain: Option<Bytes>,
     /// Compressed, if that makes it smaller.
     packed: Option<Bytes>,
-    /// How it is compressed.
+    /// The coding of the compressed form.
     coding: &'static str,
     tag: HeaderValue,
 }
@@ -45,7 +45,7 @@ impl Content {
         Self { kind, tag: tag(&plain), plain: Some(plain), packed, coding: GZIP }
     }
 
-    /// Content that is already compressed with Brotli, for visitors who take that.
+    /// Content that is already compressed with Brotli, for visitors who accept this coding.
     pub(super) fn brotli(kind: &'static str, packed: Bytes) -> Self {
         Self { kind, tag: tag(&packed), plain: None, packed: Some(packed), coding: BROTLI }
     }

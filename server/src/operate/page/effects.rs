@@ -110,8 +110,8 @@ mod tests {
         effects.after(after).iter().map(|timed| timed.tick).collect()
     }
 
-    /// Case: the pages' thread read the match's states, of which eight wait, so it missed shots while
-    /// the machine was busy.
+    /// Symptom: a page missed shots while the machine was busy. The pages' thread took them from
+    /// the published states, and only eight of these wait.
     #[test]
     fn no_effect_is_missed_until_more_wait_than_are_kept() {
         let sender = Sender::new(EFFECTS_KEPT);
@@ -121,7 +121,8 @@ mod tests {
         assert_eq!(ticks(&effects, 0), Vec::from_iter(1..=kept));
         assert_eq!(ticks(&effects, kept - 2), [kept - 1, kept]);
         assert!(ticks(&effects, kept).is_empty());
-        // One more than are kept, whether they were taken before or still wait.
+        // One more effect than are kept: first after the others were taken, then while they still
+        // wait.
         publish(&sender, kept + 1..=kept + 1);
         assert_eq!(ticks(&effects, 0), Vec::from_iter(2..=kept + 1));
         publish(&sender, kept + 2..=2 * kept + 2);

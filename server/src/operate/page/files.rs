@@ -1,5 +1,6 @@
 //! The files of the web page, compiled into the binary, and the headers of the responses that serve
-//! them. The modules of the simulation are compiled in as well, or one comes from a file.
+//! them. The modules of the simulation are compiled in as well; `--replay-module` names a file that
+//! replaces one of them.
 
 mod comments;
 mod joined;
@@ -182,8 +183,8 @@ static SERVED: LazyLock<HashMap<&'static str, (&'static File, OnceLock<Content>)
 /// The page as one server serves it.
 pub(crate) struct Edition {
     modules: Modules,
-    /// One name for all files of this page. The page requests its files below this name, so browsers
-    /// may keep them for ever: a page with other files has another name.
+    /// One name for all files of this page. The page requests its files below this name, so
+    /// browsers may keep them for ever: a page with other files has another name.
     name: String,
     index: Content,
 }
@@ -212,7 +213,8 @@ impl Edition {
         Some(content.get_or_init(packed).clone())
     }
 
-    /// Whether a part of a path may be the name of an edition, perhaps of another one.
+    /// Whether a part of a path has the form of an edition's name. It may be the name of another
+    /// edition.
     fn is_name(&self, part: &str) -> bool {
         part.len() == self.name.len() && part.bytes().all(|byte| byte.is_ascii_hexdigit())
     }

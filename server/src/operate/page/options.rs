@@ -25,7 +25,8 @@ pub struct PageOptions {
     pub replay_dir: Option<PathBuf>,
 
     /// Module with which the web page plays recordings of a game of your own, as
-    /// `server/web/wasm/build --game` writes it; without it, the page plays the arena game's
+    /// `server/web/wasm/build --game` writes it; without it, the page plays recordings of the arena
+    /// game
     #[arg(long, value_name = "FILE", env = "ARENA_REPLAY_MODULE")]
     pub replay_module: Option<PathBuf>,
 

@@ -1,5 +1,5 @@
-//! `/healthz` and `/readyz`. The thread of the pages answers them. It reads the signs of life of all
-//! other threads, and a prober's time-out notices when this thread itself hangs.
+//! `/healthz` and `/readyz`. The thread of the pages answers them. It reads the signs of life of
+//! all other threads, and a prober's time-out notices when this thread itself hangs.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,8 +24,8 @@ pub(super) async fn health(State(all): All) -> (StatusCode, String) {
 }
 
 /// A line for each thread and match that hangs. An event loop hangs if it did not turn for
-/// [`STALL`]. A match hangs if its last tick is that old, or if it hears players and sends nothing.
-/// Failed matches are left out.
+/// [`STALL`]. A match hangs if its last tick is that old, or if it receives from players but sends
+/// no snapshots. Failed matches are left out.
 fn hanging(all: &AllPages, now: Instant) -> String {
     let pulses = &all.first().game.telemetry.registry.pulses;
     let still = |which: &EventLoop| {
@@ -66,11 +66,11 @@ pub(super) async fn readiness(State(all): All) -> (StatusCode, String) {
     let refused = if stop.is_requested() {
         Some("shutting down\n".to_owned())
     } else if let Some(left) = stop.draining() {
-        Some(format!("draining: it shuts down in {:.1} s\n", left.as_secs_f64()))
+        Some(format!("draining: the server ends in {:.1} s\n", left.as_secs_f64()))
     } else if !hanging.is_empty() {
         Some(hanging)
     } else {
-        // This reason lasts until somebody does something, so it goes first.
+        // This reason lasts until an operator acts, so it is reported before reasons that pass.
         let no_entry = no_browser_can_enter(all.first());
         no_entry.or_else(|| all.played().find_map(|pages| unready(pages)))
     };
@@ -84,7 +84,7 @@ pub(super) async fn readiness(State(all): All) -> (StatusCode, String) {
 fn no_browser_can_enter(pages: &PageState) -> Option<String> {
     let game = &pages.game;
     let fault = game.endpoint.certificate_fault(game.access.clock.now().wall)?;
-    Some(format!("no browser can enter, and no client that checks the certificate: {fault}\n"))
+    Some(format!("no browser can enter, nor a client that checks the certificate: {fault}\n"))
 }
 
 /// The reason why no players should be sent to this match, if there is one.

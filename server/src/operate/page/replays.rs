@@ -113,7 +113,7 @@ pub(super) async fn scene_of(
     }
 }
 
-/// The maps that were requested last, other than the map that is played; the latest is the last.
+/// The maps that were requested last, other than the map that is played. The latest comes last.
 /// They are kept so that requests for several maps in turn do not make the server read and compress
 /// them each time. A request holds the lock while it works, so maps are read, and scenes computed,
 /// one at a time.
@@ -125,7 +125,7 @@ struct OtherMap {
     hash: String,
     file: Content,
     bytes: Bytes,
-    /// The file that the map was drawn in, if there is one.
+    /// The file with the source of the map. It need not exist.
     source: PathBuf,
     scene: Option<Content>,
 }
@@ -155,7 +155,7 @@ impl OtherMaps {
     }
 }
 
-/// Adds a map, and forgets those that were asked for longest ago.
+/// Adds a map, and forgets the maps that were requested longest ago.
 fn keep(known: &mut Vec<OtherMap>, map: OtherMap) {
     known.push(map);
     let (most, most_bytes) = KEPT;

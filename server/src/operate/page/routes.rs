@@ -19,7 +19,7 @@ use crate::matches::match_handle::who_may_see::Viewer;
 use crate::operate::http::gatekeeper::Audience;
 use crate::operate::page::Pages;
 
-/// The amount that a route shows of a running match.
+/// How much a route shows of a running match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tells {
     /// Nothing, as for the page itself, or for a map, which clients are sent before they join.

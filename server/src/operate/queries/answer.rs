@@ -33,7 +33,7 @@ pub(super) struct ServerInfo {
     pub(super) players: u8,
     /// Maximum number of players that the server accepts.
     pub(super) max_players: u8,
-    /// Whether joining requires something that not everybody has.
+    /// Whether joining requires a token, a password or an entry in the list of players.
     pub(super) private: bool,
     /// The server's version.
     pub(super) version: String,
@@ -48,7 +48,7 @@ pub(super) struct ServerInfo {
 pub(super) struct PlayerInfo {
     /// The player's name.
     pub(super) name: String,
-    /// Number of other players killed, less the number of suicides.
+    /// The score, as the game counts it.
     pub(super) score: i32,
     /// Seconds since the player joined.
     pub(super) seconds: f32,

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-/// A datagram: `(long) header`, -1 for a whole answer and -2 for a part of one.
+/// Joins the packets of an answer. A packet begins with `(long) header`: -1 for a whole answer, and
+/// -2 for a part of one.
 pub(super) fn join(packets: &[Vec<u8>]) -> Vec<u8> {
     let mut parts = BTreeMap::new();
     let mut first = None;
@@ -86,8 +87,8 @@ pub(super) fn info(answer: &[u8]) -> Info {
     Info { name, map, game, players, kind, version, port, tags }
 }
 
-/// Bytes that are read from the front, by the page's table of data types. All numbers begin with
-/// the lowest byte.
+/// Bytes that are read from the front, by the table of data types on Valve's page. All numbers
+/// begin with the lowest byte.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {

@@ -106,7 +106,7 @@ fn phase(phase: RoundPhase) -> &'static str {
     }
 }
 
-/// Whether joining requires something that not everybody has.
+/// Whether joining requires a token, a password or an entry in the list of players.
 fn is_private(game: &MatchHandle) -> bool {
     let access = &game.access;
     access.gate.is_some() || access.admittance.asks() || access.admittance.has_list()

@@ -49,8 +49,8 @@ impl HandedOver {
                 (_, Some(udp), _) => taken.listen.push(udp),
                 ("page", None, Some(tcp)) => put(&mut taken.page, tcp, "the public page")?,
                 ("http", None, Some(tcp)) => put(&mut taken.http, tcp, "the operator's pages")?,
-                // The pages of operators are not for everybody, so no socket becomes theirs unless
-                // its name says so.
+                // A TCP socket is used only if its name says for which pages, because the pages of
+                // operators are not for everybody.
                 (_, None, _) => return Err(useless()),
             }
         }

@@ -65,7 +65,8 @@ pub(super) async fn deliver_all(
     };
     if timeout(PATIENCE, rest).await.is_err() {
         warn!(
-            "the last posts to the webhook are lost: it did not take them within {PATIENCE:?} of the server's end"
+            "the last posts to the webhook are lost: the receiver did not take them within \
+             {PATIENCE:?} of the server's end"
         );
     }
 }

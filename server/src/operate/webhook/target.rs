@@ -28,12 +28,13 @@ use crate::common::regular_file;
 /// How long the receiver may take to connect and answer.
 const TRY_LIMIT: Duration = Duration::from_secs(5);
 
-/// The name of the event, and the id of the post, for receivers that look at headers alone.
+/// Headers with the name of the event and the id of the post, for receivers that do not read the
+/// body.
 const EVENT: &str = "arena-event";
 const DELIVERY: &str = "arena-delivery";
 
-/// The signature: `sha256=` and the HMAC-SHA256 of the body in hexadecimal, as GitHub signs its
-/// posts.
+/// The header with the signature: `sha256=` and the HMAC-SHA256 of the body in hexadecimal, as
+/// GitHub signs its posts.
 const SIGNATURE: &str = "arena-signature-256";
 
 /// Fewest bytes of a key: 128 bits. Anybody who has seen one signed post can try keys against it at
@@ -140,7 +141,7 @@ impl Target {
             return Err(wrong("a name and a password in the address are not supported"));
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
-        let name = ServerName::try_from(host).map_err(|_| wrong("the host has no valid name"))?;
+        let name = ServerName::try_from(host).map_err(|_| wrong("the host is no valid address"))?;
         let port = authority.port_u16().unwrap_or(if is_https { 443 } else { 80 });
         let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
         let tls = is_https.then(|| (name, TlsConnector::from(Arc::new(tls))));

@@ -99,7 +99,7 @@ impl Branch {
         Ok(Self { origin, playback, next, kept: Kept::default(), id, change })
     }
 
-    /// Goes to a tick; `None` if it is before the change.
+    /// Goes to a tick; `None` if the tick is before the change.
     pub(crate) fn show(&mut self, tick: u64) -> Option<&Playback> {
         let begin = self.origin.0.tick;
         if tick < begin {

@@ -3,8 +3,8 @@
 //!
 //! JavaScript finds a function by its name, so the compiler must keep the name. `no_mangle` counts
 //! as unsafe, because two functions of one name would be undefined behaviour. All such functions of
-//! this crate are in this file and those below. No other unsafe code is needed: only JavaScript
-//! reads and writes through the addresses.
+//! this crate are in this module and its submodules. No other unsafe code is needed: only
+//! JavaScript reads and writes through the addresses.
 
 #![allow(unsafe_code, clippy::missing_safety_doc)]
 

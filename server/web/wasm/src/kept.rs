@@ -5,16 +5,17 @@ use std::collections::VecDeque;
 
 use obsp_recording::{Keyframe, Playback};
 
-/// Number of states that are kept, and ticks between two of them. A step back runs at most this
-/// many ticks again.
+/// Largest number of states that are kept, and ticks between two of them. A step back runs at most
+/// `INTERVAL` ticks again.
 const MAX_KEPT: usize = 48;
 const INTERVAL: u64 = 30;
 
 /// Number of ticks before a shown tick in which states are kept on the way to it.
 pub(crate) const NEAR: u64 = 2 * INTERVAL;
 
-/// Ticks between two states of a match that is verified, and the limit in bytes of all of them. A
-/// seek anywhere in ten minutes must take less than 200 ms, and one tick may take more than 1 ms.
+/// Ticks between two states of a match that is verified, and the limit in bytes of all these
+/// states. A seek in a match of ten minutes must take less than 200 ms, and a tick may take more
+/// than 1 ms.
 const VERIFIED_INTERVAL: u64 = 100;
 const MAX_BYTES: usize = 96 << 20;
 
@@ -58,7 +59,7 @@ impl Verified {
     }
 }
 
-/// The states in the order in which they were kept.
+/// States of a match, in the order in which they were kept.
 #[derive(Debug, Default)]
 pub(crate) struct Kept(VecDeque<Keyframe>);
 

@@ -115,7 +115,7 @@ impl LastMoved {
     }
 }
 
-/// The error that the recording cannot be played.
+/// The error of a recording that cannot be played.
 struct Broken;
 
 impl From<RecordingError> for Broken {

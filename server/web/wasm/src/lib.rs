@@ -1,14 +1,13 @@
 //! The simulation as the web page runs it.
 //!
 //! The page opens a map and a recording, and this crate plays the match again with the server's own
-//! code. [`Replay`] verifies all digests while it makes keyframes, and goes to any tick from the
-//! nearest of them. A [`Change`] makes a branch, another future beside the recorded one. A page
-//! that plays is a [`Player`]: the client library of the bots, which predicts with the server's
-//! code. `exports.rs` is the boundary to JavaScript, whose other sides are `replay/engine.js` and
-//! `play/engine.js`.
+//! code. [`Replay`] verifies all digests while it keeps states, and goes to any tick from the
+//! nearest state. A [`Change`] makes a branch, another future beside the recorded one. A page that
+//! plays is a [`Player`]: the client library of the bots, which predicts with the server's code.
+//! JavaScript (`replay/engine.js` and `play/engine.js`) calls the functions of `exports.rs`.
 //!
 //! The module that the server ships replays the arena game. The author of another game makes a
-//! module of it with [`replay_module`], and the server serves that one instead.
+//! module for that game with [`replay_module`], and the server serves it instead.
 
 mod branch;
 pub mod exports;

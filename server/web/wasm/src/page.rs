@@ -48,7 +48,7 @@ impl Page {
             Err(error) => return self.failed(&error.to_string()),
         };
         let (recorded, played) = (&recording.header().game, game.game_name());
-        // Here the map need not be known, which a server of another game may not have.
+        // This check needs no map: a server of another game may not have the recording's map.
         if recorded != played {
             return self.failed(&format!(
                 "{RECORDING} is of the game {recorded}, but this page plays {played}; the page of \
@@ -154,7 +154,7 @@ impl Page {
         let Some(replay) = &mut self.replay else { return self.failed("no recording is open") };
         let slot = u16::try_from(slot).unwrap_or(u16::MAX);
         let Some(change) = Change::of(change, ticks) else {
-            return self.failed("there is no such change");
+            return self.failed("this module does not know the change that the page asks for");
         };
         let begun = replay.branch(slot, change, tick);
         begun.map_or_else(|why| self.failed(&why), |()| true)
@@ -304,7 +304,7 @@ impl Page {
         match self.player.as_mut().map(|player| player.say(&line)) {
             Some(Ok(())) => true,
             Some(Err(why)) => self.failed(&why),
-            None => self.failed("nobody plays"),
+            None => self.failed("the page plays in no match"),
         }
     }
 

@@ -42,8 +42,8 @@ fn time(milliseconds: f64) -> Time {
 }
 
 impl Player {
-    /// A player who asks to join the match `game`, or the server's first if it is empty, under the
-    /// name `name`. The connect token may be empty.
+    /// A player who asks to join the match `game` under the name `name`. An empty `game` means the
+    /// server's first match. The connect token may be empty.
     ///
     /// # Errors
     /// The reason why no server would take one of the names.
@@ -86,7 +86,7 @@ impl Player {
         }
     }
 
-    /// Handles the map of the match, which has come, and the game's data, which may be empty.
+    /// Takes the map of the match and the game's data, which may be empty.
     ///
     /// # Errors
     /// The map or the data are not those that the server named, or are damaged.
@@ -226,8 +226,7 @@ impl Player {
     }
 }
 
-/// The command of these keys. If `buttons` has a bit that no button has, all buttons count as not
-/// held.
+/// The command of these keys. If `buttons` has a bit that no button has, no button counts as held.
 pub(crate) fn command(forward: i32, right: i32, yaw: u32, pitch: i32, buttons: u32) -> Command {
     let step = |value: i32| value.clamp(-127, 127) as i8;
     Command {

@@ -1,5 +1,5 @@
-//! A recorded match of which any tick can be shown, from the nearest keyframe, while all of it is
-//! verified in the background from its beginning.
+//! A recorded match. Any of its ticks can be shown, from the nearest state, while the whole match
+//! is verified in the background from its beginning.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::kept::{Kept, NEAR, Verified};
 use crate::last_moved::{self, LastMoved};
 use crate::{json, layers, why};
 
-/// One in this many verified ticks is audited by brute force.
+/// Ticks from one audit by brute force to the next, in a match that is verified.
 const AUDIT_INTERVAL: u64 = 60;
 
 /// A recorded match.
@@ -137,8 +137,8 @@ impl Replay {
         let verifying = self.verifying.as_ref();
         let playback = verifying.map(|verifying| &verifying.playback);
         let found = playback.and_then(Playback::difference);
-        // A difference that was found in a shown tick, ahead of the verification, need not be the
-        // first.
+        // A shown tick may be ahead of the verification. A difference found there need not be the
+        // first one.
         let unverified = || {
             let shown = self.shown.difference()?;
             Some(format!("{shown} (ticks before it are not verified yet)"))
@@ -206,8 +206,8 @@ impl Replay {
                 Some(Err(error)) => self.broken = Some(error.to_string()),
                 None => break,
             }
-            // On a long way only the last states are kept. They suffice for a step back, and
-            // keeping them takes little time.
+            // On a long way only the last states are kept. That takes little time, and suffices for
+            // a step back.
             if tick - self.shown.tick() < NEAR {
                 self.kept.keep(&self.shown);
             }
@@ -263,8 +263,8 @@ impl Replay {
     }
 
     /// Searches for the tick in which the entity in a slot last moved before `tick`, back by one
-    /// keyframe at a call. It is called until there is an answer, as JSON; `null` if there is no
-    /// such entity.
+    /// keyframe at a call. Callers repeat the call until it returns an answer, as JSON: `null` if
+    /// there is no such entity.
     pub fn last_moved(&mut self, slot: u16, tick: u32) -> Option<String> {
         let tick = self.within(tick);
         if !self.search.as_ref().is_some_and(|search| search.is_for(slot, tick)) {

@@ -5,11 +5,11 @@ use obsp_proto::schema::{Field, Hint, Schema};
 
 use crate::json;
 
-/// The field by which a game without hints tells of the teams of players.
+/// The name of the field that holds a player's team in a game without hints.
 const TEAM: &str = "team";
 
-/// The values as JSON: those of the match, those of the page's own player, and for each player whose
-/// team is known the slot and how far the team's number is above the least one.
+/// The values of the match, the values of the page's own player and the teams of players, as JSON.
+/// A team is the player's slot and the team's number, counted from the field's least value.
 pub(crate) fn to_json(schema: &Schema, view: View<'_>) -> String {
     let of_match = list(schema.of_match(), |name| view.match_value(name));
     let secret = list(schema.of_own_player(), |name| view.own_value(name));

@@ -53,8 +53,7 @@ fn pose(entity: &EntityState) -> [f32; 12] {
     pose
 }
 
-/// Appends an entity of a match that is played. Its health is left out: the page has it from
-/// events.
+/// Appends an entity of a match that is played, without its health, which the page has from events.
 pub(crate) fn write_entity(entity: &EntityState, out: &mut Vec<u8>) {
     let mut numbers = [0.0; NUMBERS];
     numbers[..2].copy_from_slice(&[f32::from(entity.id.slot), f32::from(entity.id.generation)]);
@@ -62,7 +61,7 @@ pub(crate) fn write_entity(entity: &EntityState, out: &mut Vec<u8>) {
     out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
 }
 
-/// Appends a player on foot who is predicted, at this position.
+/// Appends the predicted player on foot, at this position.
 pub(crate) fn write_walker(
     id: EntityId,
     position: DVec3,

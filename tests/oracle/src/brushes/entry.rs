@@ -66,8 +66,8 @@ impl PartialEq for Fraction {
 impl Eq for Fraction {}
 
 impl Brushes {
-    /// The exact first entry of the segment into the inside of a brush; `None` if it touches
-    /// surfaces at most. Brushes are open sets here: the seam between two of them is inside
+    /// The exact first entry of the segment into the inside of a brush; `None` if the segment at
+    /// most touches surfaces. Brushes are open sets here: the seam between two of them is inside
     /// neither.
     pub fn first_entry(&self, start: [f64; 3], end: [f64; 3]) -> Option<Entry> {
         let mut first: Option<(Fraction, [f64; 3], usize)> = None;

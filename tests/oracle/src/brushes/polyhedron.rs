@@ -118,8 +118,8 @@ impl Polyhedron {
         self.faces.iter().filter(|face| self.has_area(face)).any(|face| thin(&face))
     }
 
-    /// The flattest face is the one whose farthest corner is nearest to its plane. Returns the unit
-    /// normal of this face, and half of that corner's distance; both rounded.
+    /// The unit normal of the flattest face, and half of the distance from its plane to the corner
+    /// that is farthest behind it; both rounded. For the flattest face this distance is least.
     pub fn flattest(&self) -> ([f64; 3], f64) {
         let points = self.points();
         let depth =
@@ -196,8 +196,7 @@ impl Polyhedron {
         self.faces.iter().map(|face| -face.distance(point)).fold(f64::INFINITY, f64::min)
     }
 
-    /// The faces with an area as loops of corners, counter-clockwise from
-    /// outside.
+    /// The faces with an area as loops of corners, counter-clockwise from outside.
     pub fn loops(&self) -> Vec<Vec<[f64; 3]>> {
         self.faces.iter().filter_map(|face| self.face_loop(face)).collect()
     }
@@ -287,7 +286,7 @@ fn surely_outside(a: &Halfspace, b: &Halfspace, c: &Halfspace, walls: &[Halfspac
 }
 
 /// The point where three planes meet, by Cramer's rule; reduced, so that equal points have equal
-/// integers. `None` if they meet in no point, or too far away.
+/// integers. `None` if they do not meet in one point, or too far away.
 fn meeting(a: &Halfspace, b: &Halfspace, c: &Halfspace) -> Option<Corner> {
     let bc = cross(b.normal(), c.normal());
     let mut denominator = dot(a.normal(), &bc);

@@ -47,8 +47,7 @@ impl Turn {
     }
 }
 
-/// A convex solid by its faces, each a loop of corners, counter-clockwise from
-/// outside.
+/// A convex solid by its faces, each a loop of corners, counter-clockwise from outside.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub(super) faces: Vec<Vec<[f64; 3]>>,

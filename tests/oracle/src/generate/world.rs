@@ -34,8 +34,8 @@ pub enum World {
     Open,
 }
 
-/// The text of a closed room with `count` boxes and ramps in it, some rotated. Its size
-/// grows with their number: about a tenth of it is solid.
+/// The text of a closed room with `count` boxes and ramps in it, some of them rotated. The size of
+/// the room grows with their number: about a tenth of it is solid.
 pub fn wide(count: usize, random: &mut Random) -> String {
     let reach = (88.0 * (count as f64).cbrt()).ceil();
     let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
@@ -75,7 +75,7 @@ impl World {
         Self::Open,
     ];
 
-    /// The text of one such map, with about `count` brushes in its room.
+    /// The text of a map of this kind, with about `count` brushes in its room.
     pub fn text(self, count: usize, random: &mut Random) -> String {
         let places = match self {
             Self::Eighths => 3,

@@ -20,8 +20,8 @@ const DEPTH: f64 = 4.0;
 /// Maximum number of halvings in one direction.
 const MOST: usize = 6;
 
-/// The prisms of a curve, given by columns of control points; `None` if it needs too
-/// many cells.
+/// The prisms of a curve, which is given by columns of control points; `None` if the curve needs
+/// too many cells.
 pub(super) fn brushes(line: usize, texture: &str, control: &[Vec<Point>]) -> Option<Vec<Brush>> {
     let [a, b] = halvings(control)?;
     let mut columns: Vec<Vec<Point>> = control.to_vec();

@@ -15,8 +15,8 @@ pub(super) struct Words<'a> {
     pub(super) curves: bool,
 }
 
-/// Whether a character separates words. For Quake's tools, every character up to the code of the
-/// blank does.
+/// Whether a character separates words. In Quake's tools, every character whose code is not above
+/// that of the blank separates words.
 fn separates(letter: char) -> bool {
     letter <= ' '
 }

@@ -14,8 +14,8 @@ pub struct Points {
     pub shell: usize,
     /// Solid points outside all brushes that only the void reaches.
     pub filled: usize,
-    /// Solid points outside all brushes for which the flood could not decide whether an
-    /// entity or the void reaches them.
+    /// Solid points outside all brushes that no flood reached, neither from an entity nor from the
+    /// void.
     pub doubtful: usize,
     /// Wrong answers.
     pub wrong: Wrong,

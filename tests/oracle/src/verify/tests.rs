@@ -25,7 +25,7 @@ fn entities() -> Vec<Entity> {
 
 const HALF: [f64; 3] = [4.0, 4.0, 8.0];
 
-/// A falsification of an answer.
+/// A way in which a witness falsifies its answers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,

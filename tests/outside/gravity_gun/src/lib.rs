@@ -22,8 +22,8 @@ const REACH: f64 = 1024.0;
 const HOLD: f64 = 72.0;
 /// Height of the eyes above the centre of a player's box, in units.
 const EYES: f64 = 22.0;
-/// Speed of a pulled body in units per second: `EAGERNESS` times its distance from the place
-/// where it is held, and at most `SPEED`.
+/// Speed of a pulled body in units per second: `EAGERNESS` times its distance from the place where
+/// the gun holds it, and at most `SPEED`.
 const EAGERNESS: f64 = 8.0;
 const SPEED: f64 = 500.0;
 
@@ -98,7 +98,7 @@ impl Game for GravityGun {
         Arena.command(&mut state.arena, world, player, command);
     }
 
-    /// The walk key pulls. So a player who carries something walks.
+    /// The walk key pulls the body. So a player who carries something walks.
     fn moved(
         &self,
         state: &mut State,

@@ -10,7 +10,7 @@ use crate::oracle::brushes::Solids;
 use crate::oracle::map_text::Entity;
 
 /// Audits a whole world, tick after tick: every body against every other and against every solid
-/// brush. A pair of which neither has moved since the last audit is not judged again.
+/// brush. A pair is not judged again unless one of the two has moved.
 #[derive(Debug)]
 pub struct Audit {
     brushes: Vec<(usize, Body)>,
@@ -97,7 +97,7 @@ impl Audit {
                     Judged { placed, body, moved: true }
                 }
             };
-            assert!(self.bodies.insert(placed.id, judged).is_none(), "id {} twice", placed.id);
+            assert!(self.bodies.insert(placed.id, judged).is_none(), "id {} is reused", placed.id);
         }
         let bodies: Vec<(&u64, &Judged)> = self.bodies.iter().collect();
         for (i, (id, a)) in bodies.iter().enumerate() {

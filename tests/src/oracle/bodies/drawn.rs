@@ -1,4 +1,4 @@
-//! Bodies that are drawn in a map, from its text alone.
+//! Bodies that are drawn in a map, from the text of the map alone.
 
 use std::sync::Arc;
 
@@ -8,9 +8,10 @@ use super::Shape;
 use crate::oracle::brushes::{Content, Polyhedron, content};
 use crate::oracle::map_text::Entity;
 
-/// The brushes of each entity that is no part of the static world, in the order of the text, about
-/// the point that the body turns about: its `origin`, or else the middle of the box around the
-/// brushes in whole units. As in Quake, the first of them is the model `*1`.
+/// The brushes of each entity that is not part of the static world, in the order of the text. Their
+/// corners are relative to the point that the body turns about: the entity's `origin`, or else the
+/// middle of the box around the brushes, rounded to whole units. As in Quake, the first of these
+/// entities is the model `*1`.
 ///
 /// # Panics
 /// If a brush has no volume.
@@ -26,7 +27,7 @@ pub fn drawn_bodies(entities: &[Entity]) -> Vec<Vec<Arc<Shape>>> {
 fn body(entity: &Entity) -> Vec<Arc<Shape>> {
     let solids = entity.brushes.iter().map(|brush| {
         let solid = Polyhedron::from_text(brush);
-        solid.unwrap_or_else(|| panic!("the brush of line {} has a volume", brush.line))
+        solid.unwrap_or_else(|| panic!("the brush of line {} has no volume", brush.line))
     });
     let loops: Vec<Vec<Vec<DVec3>>> = solids
         .map(|solid| {

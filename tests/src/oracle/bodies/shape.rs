@@ -149,7 +149,7 @@ impl Body {
 /// The polygons of a Wavefront OBJ text with plain vertices and faces.
 ///
 /// # Panics
-/// If the text has anything else that would change the shape.
+/// If a vertex is not three numbers, or a face has other words than indices of earlier vertices.
 pub fn read_obj(text: &str) -> Vec<Vec<DVec3>> {
     let mut corners: Vec<DVec3> = Vec::new();
     let mut loops = Vec::new();

@@ -9,9 +9,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum HardCase {
-    /// Before the exact test, which decides all the same.
+    /// The hard case runs before the exact test, which decides in any case
     On,
-    /// Never, as in a match
+    /// The hard case never runs, as in a match
     #[default]
     Off,
 }

@@ -117,7 +117,7 @@ fn is_tank(entity: &EntityState) -> bool {
 pub struct MassLanding {
     /// Number of hovertanks, and of pads.
     pub landers: u16,
-    /// When the cascade ran its hard case.
+    /// Whether the cascade ran its hard case.
     pub hard_case: HardCase,
     /// Seed that placed the pads and assigned them to the landers.
     pub seed: u64,

@@ -46,8 +46,8 @@ pub(super) fn give_way<'a>(
     given.clamp_length_max(speed)
 }
 
-/// Whether no other tank is, or is about to be, within the upright column around
-/// `tank` between the heights `low` and `high`.
+/// Whether no other tank is, or is about to be, within the upright column around `tank` between the
+/// heights `low` and `high`.
 pub(super) fn is_column_clear<'a>(
     tank: &EntityState,
     (low, high): (f64, f64),
@@ -64,8 +64,8 @@ pub(super) fn is_column_clear<'a>(
     })
 }
 
-/// Whether two tanks that are `between` apart keep clear of each other if they go on
-/// with the relative velocity `closing`.
+/// Whether two tanks that are `between` apart keep clear of each other if they go on with the
+/// relative velocity `closing`.
 fn misses(between: DVec2, closing: DVec2) -> bool {
     let time = between.dot(closing) / closing.length_squared().max(1.0);
     (between - closing * time.max(0.0)).length() > CLEAR

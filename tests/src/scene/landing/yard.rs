@@ -24,9 +24,9 @@ const MARGIN: i32 = 256;
 /// Thickness of the floor, in units.
 const FLOOR: i32 = 32;
 
-/// A map for `landers` hovertanks: a floor at height zero, a repair pad for each of
-/// them in a grid in the middle, and spawn points in two lots west and east of it.
-/// Each pad is turned and put a little off its place, both from `seed`.
+/// A map for `landers` hovertanks. It has a floor at height zero, a repair pad for each tank in a
+/// grid in the middle, and spawn points in two lots west and east of the grid. Each pad is turned
+/// and put a little off its place, both from `seed`.
 ///
 /// # Errors
 /// [`CompileError`] if the map does not compile, which would be a defect.

@@ -29,26 +29,27 @@ const MEASURED: usize = 3;
 
 /// Both players run in squares and jump. These are the ticks of a side, the ticks from one jump to
 /// the next, and the ticks for which the jump key is held. If a command is lost or late at a
-/// corner, the server moves the player on in the old direction for a tick, five units.
+/// corner, the server moves the player on in the old direction for a tick, which is five units.
 const SIDE: u64 = 15;
 const JUMP_EVERY: u64 = 50;
 const JUMP_HELD: u64 = 3;
 
 /// If two commands of a player are further apart than this, in milliseconds, the machine has let
-/// the player wait. It is two ticks, as much as the margin of the client's clock.
+/// the player wait. The limit is two ticks, as much as the margin of the client's clock.
 const GAP: f64 = 34.0;
 
 /// Predictions are not judged for this long after such a gap, in milliseconds: a round trip, and
 /// the waits at either end of it.
 const AFTER_GAP: f64 = 400.0;
 
-/// Units by which the page's 99th percentile may exceed the bot's: the distance of a tick. Three
-/// of the judged predictions are a hundredth of them, and the line loses commands at random.
+/// Units by which the page's 99th percentile may exceed the bot's: a little more than the distance
+/// of a tick. A hundredth of the judged predictions are only three, and the line loses commands at
+/// random.
 const TOLERANCE: f64 = 5.5;
 
 /// The page's share of predictions that are off by more than [`VISIBLE`] units may exceed the bot's
-/// by this. The line makes about one in a hundred wrong, and among about a hundred this share
-/// varies by as much.
+/// share by this. The line makes about one prediction in a hundred wrong. The share of wrong ones
+/// among only a hundred predictions varies by about as much as this limit.
 const MORE_WRONG: f64 = 0.03;
 const VISIBLE: f64 = 0.1;
 
@@ -223,7 +224,7 @@ fn measure(program: &Path) -> [Errors; 2] {
 
 /// The test judges the page, not the machine. On a busy machine without a graphics processor, a
 /// page sends commands late, and the server plays other commands then. These moments are left out,
-/// for the bot as well. Losses of the line count, because they are the same for both.
+/// for the bot as well. The line's losses are judged, because they are the same for both.
 #[test]
 fn a_page_is_corrected_over_a_bad_line_no_more_than_a_bot() {
     let Some(program) = installed() else { return };

@@ -9,14 +9,15 @@ use server::Server;
 use crate::chromium::{Chromium, alone, installed};
 use crate::{ends, options, page_of, serve};
 
-/// The bar on a machine that does nothing else. It holds for browsers that open the page for the
-/// first time and for browsers that open it again. Either is judged by its best of a few times.
+/// The time limit, on a machine that does nothing else. It holds for browsers that open the page
+/// for the first time and for browsers that open it again. The best time of each kind is judged:
+/// `FRESH` browsers open the page for the first time, and each of them opens it `AGAIN` times more.
 const FIRST_FRAME: Duration = Duration::from_secs(3);
 const FRESH: usize = 2;
 const AGAIN: usize = 2;
 
-/// Notes the time at which the map is first drawn. It runs in the page, because to ask the page
-/// would also take time.
+/// A script that notes the time at which the map is first drawn. It runs in the page, because
+/// asking the page from outside would also take time.
 const NOTE: &str = "addEventListener('DOMContentLoaded', function poll() {
     if (globalThis.arena?.scene && arena.renderer.ground?.times > 0) globalThis.drawn ??= performance.now();
     else requestAnimationFrame(poll);
@@ -30,7 +31,7 @@ fn open(browser: &mut Chromium, running: &Server, query: &str) -> Duration {
     let took = Duration::from_secs_f64(browser.evaluate("drawn").as_f64().unwrap() / 1000.0);
     let _ = writeln!(
         std::io::stderr(),
-        "first frame of {query:?} after {took:?} ({:?})",
+        "first frame of {query:?} after {took:?} ({:?} as seen from the test)",
         begin.elapsed()
     );
     took

@@ -9,17 +9,17 @@ use crate::drawing::{DRAW_ALL, next_second, once_still};
 use crate::walkers::Walkers;
 use crate::{ends, options, page_of, serve};
 
-/// The players and props for which the bar is set.
+/// The numbers of players and props for which the limits are set.
 const PLAYERS: u16 = 32;
 const OBJECTS: u32 = 200;
 
-/// The time of a frame at 60 Hz, in milliseconds, and the script's share of it: at most a quarter,
-/// on a machine that is also used by others.
+/// The time of a frame at 60 Hz, in milliseconds, and the maximum time of the script: a quarter of
+/// it, on a machine that also does other work.
 const FRAME: f64 = 1000.0 / 60.0;
 const SCRIPT: f64 = FRAME / 4.0;
 
-/// Number of seconds whose frame rates are read. The best counts, because other work disturbs the
-/// rest.
+/// Number of seconds whose frame rates are read. The best rate counts, because other work disturbs
+/// the rest.
 const COUNTED: usize = 8;
 
 /// Draws a picture, and returns the number of its draw calls.

@@ -1,5 +1,5 @@
-//! The page's own shots: drawn and heard in the frame after the click, where the server has them, and
-//! only once.
+//! The page's own shots. The page shows and plays each shot in the frame after the click, only
+//! once, and where the server has it.
 
 use serde_json::Value;
 use server::Options;
@@ -9,16 +9,16 @@ use crate::chromium::{Chromium, alone, installed};
 use crate::plays::page;
 use crate::{ends, options, page_of, serve};
 
-/// Number of shots. With so few, the 99th percentile is the slowest of them.
+/// Number of shots.
 const SHOTS: usize = 60;
 
 /// Units by which the end of a beam may be off.
 const NEAR: f64 = 4.0;
 
-/// Shoots `SHOTS` times, at moments that have nothing to do with frames or ticks. Notes for each shot how
-/// many frames were drawn from the click on until one showed it, and the milliseconds until that frame
-/// was drawn; each shot that is shown at any time, and
-/// the ticks of those that the session confirms.
+/// A script that shoots `SHOTS` times, at moments that have nothing to do with frames or ticks. For
+/// each shot it notes the number of frames from the click to the frame that shows the shot, and the
+/// milliseconds until that frame was drawn. It also notes each shot that is shown at any time, and
+/// the ticks of the shots that the session confirms.
 const SHOOT: &str = "
     (async () => {
         const { play, layers } = arena;
@@ -68,8 +68,8 @@ const SHOOT: &str = "
 fn a_shot_is_drawn_and_heard_in_the_frame_after_the_click() {
     let Some(program) = installed() else { return };
     let _machine = alone();
-    // The map's own props are enough: the server judges a shot at a prop by where the prop is now, and
-    // the page draws it where it was.
+    // The match has only the map's own props. The server judges a shot at a prop by the prop's
+    // current place, but the page draws the prop at an earlier place.
     let running = serve(&Options { objects: 0, ..options() });
     let mut browser = Chromium::start(&program, "shots", (640, 480));
     browser.open(&format!("{}?play=Ann", page_of(&running)), "");
@@ -87,17 +87,22 @@ fn a_shot_is_drawn_and_heard_in_the_frame_after_the_click() {
         late[SHOTS - 1]
     );
     for shot in list("shots") {
-        assert_eq!(shot["frames"], 1, "a later frame showed it: {shot}");
+        assert_eq!(shot["frames"], 1, "a later frame showed the shot: {shot}");
         assert_eq!(shot["heard"], true, "{shot}");
     }
-    assert_eq!(found["polled"], 0, "the session brings effects, so the page asks no path for them");
-    // Each shot is shown once, and none is open: the server confirms all that it took.
+    assert_eq!(found["polled"], 0, "the page asked /effects, although the session brings them");
+    // Each shot is shown once, and none is still open: the server confirms all shots that it took.
     assert_eq!((list("shown").len(), &found["open"]), (SHOTS, &Value::from(0)));
     let told: Vec<Value> = serde_json::from_str(&page(&running, "/effects/0")).unwrap();
     let rays: Vec<&Value> = told.iter().filter(|effect| effect["what"] == "ray").collect();
     let ticks: Vec<&Value> = rays.iter().map(|ray| &ray["tick"]).collect();
-    assert_eq!(ticks, Vec::from_iter(&list("confirmed")), "the session and the path tell the same");
-    // On a busy machine commands come late. The server leaves out such a shot, or takes it later.
+    assert_eq!(
+        ticks,
+        Vec::from_iter(&list("confirmed")),
+        "the session and /effects have other ticks"
+    );
+    // On a busy machine commands come late. The server drops the shot of a late command, or takes
+    // it in a later tick.
     let late =
         metric(&page(&running, "/metrics"), "game_commands_total{outcome=\"late\"}") as usize;
     assert!(
@@ -119,11 +124,11 @@ fn a_shot_is_drawn_and_heard_in_the_frame_after_the_click() {
             println!("{apart:?} units apart: {shown} for {ray:?}");
         }
     }
-    println!("{equal} end where the server's do, in its tick; {late} commands were late");
+    println!("{equal} beams end where the server's rays do, in their ticks; {late} commands late");
     // A shot that the server took a tick late began elsewhere.
     assert!(
         SHOTS - equal <= SHOTS / 10 + late,
-        "only {equal} of {SHOTS} beams are the server's, and {late} commands were late"
+        "only {equal} of {SHOTS} beams end as the server's rays do, and {late} commands were late"
     );
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:?}");

@@ -20,7 +20,7 @@ use super::{proxy, start};
 /// Time for which the server keeps the bodies of players who are away.
 const REJOIN: &str = "15s";
 
-/// Far longer than the server waits for silent clients and for players who are away.
+/// A time far longer than the server waits for silent clients and for players who are away.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn read(server: &ServerProcess, series: &str) -> f64 {
@@ -240,7 +240,7 @@ async fn a_removed_player_is_told_the_reason_over_a_bad_line() {
     let lost = timeout(PATIENCE, lost).await.expect("the removed player is disconnected");
     let Disconnected::Closed(ClosingReason::Removed(why)) = &lost else { panic!("{lost}") };
     assert_eq!(why.as_str(), "spam");
-    // By then the connection is over.
+    // After this time the connection is over.
     sleep(Duration::from_secs(3)).await;
     assert_eq!(read(&server, "game_limits_hit_total{limit=\"datagrams\"}").await, 0.0);
 }

@@ -54,9 +54,9 @@ async fn a_bad_line_is_playable() {
     let (rate, ticks) = (report.snapshots_per_second.min, report.server_ticks_per_second.mean);
     assert!((0.75 * ticks..1.02 * ticks).contains(&rate), "{report}");
     assert!(report.rtt_ms.p50 > 80.0, "{report}");
-    // The longest delay of 70 ms holds about five packets of each bot in each direction, and QUIC's
-    // own packets. More would mean that packets queue. Little's law gives the number under way as
-    // their rate times their delay, even if the machine lets the proxy wait.
+    // At the longest delay of 70 ms, about five packets of each bot and QUIC's own packets are
+    // under way in each direction. More would mean that packets queue. By Little's law, the number
+    // under way is the rate times the delay, even if the machine lets the proxy wait.
     let stats = proxy.stats();
     println!("{stats}");
     let packets = stats.up.received.max(stats.down.received) as f64;

@@ -53,7 +53,7 @@ async fn until_all_play(server: &ServerProcess, patience: Duration) {
     loop {
         let players = metric(&get(server.http, "/metrics").await.body, "game_players");
         if players == f64::from(BOTS) {
-            println!("all bots play again after {:?}", begin.elapsed());
+            println!("all bots play after {:?}", begin.elapsed());
             return;
         }
         assert!(

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use web_transport_quinn::Session as WebSession;
 use web_transport_quinn::proto::{ConnectError, ConnectRequest, ConnectResponse, Settings};
 
-/// Longer than a server takes to answer, if it answers at all.
+/// A time longer than a server takes to answer, if it answers at all.
 pub(crate) const ANSWER: Duration = Duration::from_secs(10);
 
 /// The application protocols of a player's connection and of a browser's.
@@ -104,7 +104,7 @@ impl Attacker {
             return Some(match decode_server_message(&content).ok()? {
                 ServerMessage::Refused(reason) => Err(reason),
                 _ => {
-                    // To drop the streams would finish them.
+                    // Dropping the streams would finish them.
                     std::mem::forget((send, receive));
                     Ok(web)
                 }

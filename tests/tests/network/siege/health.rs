@@ -1,4 +1,5 @@
-//! Players to whom nothing can be sent, and the watchdog, which wants to see that snapshots are sent.
+//! Players to whom the server can send nothing. The watchdog, which checks that snapshots are sent,
+//! must not take them for a fault of the server.
 
 use obsp_proto::Tick;
 use obsp_proto::download::Download;
@@ -14,7 +15,8 @@ async fn a_player_who_can_be_sent_nothing_is_no_fault_of_the_server() {
     let running = serve(Options { client_budget: 4000, ..options() });
     let player = stranger(&running).join().await.unwrap().ok().unwrap();
     timeout(ANSWER, player.connection.read_datagram()).await.unwrap().unwrap();
-    // Messages are charged to the budget first. These use up the budget of the next ten seconds.
+    // Messages are charged to the budget first. These messages use up the budget of the next ten
+    // seconds.
     let line = "x".repeat(160);
     (0..300).for_each(|_| running.handle().say(&line).unwrap());
     let before = read(&running, "game_snapshots_total").await;
@@ -32,7 +34,7 @@ async fn a_player_who_can_be_sent_nothing_is_no_fault_of_the_server() {
     end(running).await;
 }
 
-/// How long a window may take to fill.
+/// Longest time that a window may take to fill.
 const FILLS: Duration = Duration::from_secs(60);
 
 /// A player who acknowledges nothing.
@@ -59,7 +61,7 @@ impl Deaf {
         Self { connection, begin: Instant::now(), tick, challenges: 0 }
     }
 
-    /// Sends a command for a tick to come every 20 ms. Returns the number of snapshots that came.
+    /// Every 20 ms, sends a command for a tick to come. Returns the number of snapshots that came.
     async fn play(&mut self, time: Duration) -> u64 {
         let (begin, before) = (Instant::now(), self.connection.received().datagrams);
         while begin.elapsed() < time {
@@ -78,10 +80,10 @@ impl Deaf {
         self.connection.send(&frame::path_challenge(self.challenges));
     }
 
-    /// Fills the server's window of congestion, until no snapshot comes any more.
+    /// Fills the server's congestion window, until no snapshot comes any more.
     async fn fill_window(&mut self) {
         self.connection.send(&frame::whole_stream(4, Download::Map.request()));
-        // The server ends the connection after more challenges.
+        // After a longer burst of challenges, the server would end the connection.
         for _ in 0..100 {
             self.challenge();
             self.play(Duration::from_millis(5)).await;
@@ -103,9 +105,9 @@ impl Deaf {
     }
 }
 
-/// A player who acknowledges no packet fills the window of congestion, so the server may send it
-/// nothing more. The server is as well as before, and a network thread that hangs meanwhile is told
-/// nevertheless.
+/// A player who acknowledges no packet fills the congestion window, so the server may send nothing
+/// more to that player. The server still reports that it is healthy, and it still reports a network
+/// thread that hangs meanwhile.
 #[tokio::test]
 async fn a_player_whose_window_is_full_is_no_fault_and_hides_none() {
     let running = serve(Options { hang_limit: Duration::ZERO, ..options() });
@@ -113,7 +115,8 @@ async fn a_player_whose_window_is_full_is_no_fault_and_hides_none() {
     player.fill_window().await;
     // This is longer than the watchdog waits for a snapshot.
     let came = player.play(Duration::from_secs(7)).await;
-    // Packets that QUIC sends beyond the window, to find out whether the line is dead, may hold one.
+    // QUIC sends a few packets beyond the window, to find out whether the line is dead. They may
+    // hold snapshots.
     assert!(came < 7, "the window is not full: {came} snapshots came");
     assert_eq!(read(&running, "game_players").await, 1.0);
     for path in ["/healthz", "/readyz"] {

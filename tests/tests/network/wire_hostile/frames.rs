@@ -14,7 +14,7 @@ use tests::raw_quic::{Closed, RawConnection, Received};
 
 use super::*;
 
-/// Longest time for which a flood may last. The server looks ten times a second.
+/// Longest time for which a flood may last. The server looks for floods ten times a second.
 const ENDED: Duration = Duration::from_secs(5);
 
 /// Bytes of a packet that is full of frames.
@@ -22,10 +22,11 @@ const FULL: usize = 1100;
 
 const FLOODING: &str = "game_disconnects_total{reason=\"flooding\"}";
 
-/// The limit that ends these floods. The limit of packets would end them, too, but not slower ones.
+/// The limit that ends these floods. The limit of packets would also end these floods, but not
+/// slower ones.
 const LIMIT: &str = "game_limits_hit_total{limit=\"control_frames\"}";
 
-/// What came of a flood.
+/// The outcome of a flood.
 #[derive(Debug)]
 struct Flooded {
     /// Packets that were sent.
@@ -35,7 +36,7 @@ struct Flooded {
     lasted: Duration,
 }
 
-/// A connection that has asked to be let in as a player, and has been.
+/// A connection that has joined as a player.
 fn joined(server: SocketAddr) -> RawConnection {
     let mut connection = RawConnection::open(Ipv4Addr::LOCALHOST, server, ALPN).unwrap();
     let hello = ClientHello::new(MapHash::ANY, &PlayerName::new("flooder").unwrap());
@@ -50,8 +51,8 @@ fn joined(server: SocketAddr) -> RawConnection {
     connection
 }
 
-/// Sends packets as fast as it can, until the server has enough of it. `packet` makes the frames of
-/// the packet with a number that counts from 1.
+/// Sends packets as fast as it can, until the server closes the connection or `ENDED` has passed.
+/// `packet` makes the frames of a packet from the packet's number, which counts from 1.
 fn flood(server: SocketAddr, packet: impl Fn(u64) -> Vec<u8>) -> Flooded {
     let mut connection = joined(server);
     let (begin, mut packets) = (Instant::now(), 0);
@@ -66,8 +67,8 @@ fn flood(server: SocketAddr, packet: impl Fn(u64) -> Vec<u8>) -> Flooded {
     Flooded { packets, closed, received, lasted: begin.elapsed() }
 }
 
-/// Floods a server while an honest player plays. Asserts that the flooder is thrown out for it and
-/// that the player notices nothing.
+/// Floods a server while an honest player plays. Asserts that the server drops the flooder and that
+/// the player notices nothing.
 async fn costs_only_its_sender(name: &str, packet: impl Fn(u64) -> Vec<u8> + Send + 'static) {
     let _place = PLACES.acquire_many(HOSTILE).await;
     let mut running = serve();
@@ -81,11 +82,11 @@ async fn costs_only_its_sender(name: &str, packet: impl Fn(u64) -> Vec<u8> + Sen
     let flooded = flooding.join().unwrap();
     let Flooded { packets, closed, received, lasted } = flooded;
     println!("{name}: {packets} packets in {lasted:?}; {closed:?}; {received:?}");
-    let closed = closed.expect("the flooder is thrown out");
+    let closed = closed.expect("the server drops the flooder");
     assert!(lasted < ENDED);
     // A flood may also break a rule of QUIC, for which QUIC itself closes the connection at once.
     if closed.by_application {
-        assert!(packets > 100, "so few packets are no flood");
+        assert!(packets > 100, "{packets} packets are not a flood");
         assert_eq!(metric(&running, FLOODING).await, 1.0, "{closed:?}");
         assert_eq!(metric(&running, LIMIT).await, 1.0, "another limit was hit");
     }
@@ -124,7 +125,7 @@ async fn a_flood_of_small_frames_of_each_kind_costs_only_its_sender() {
     let mixed = |number: u64| match number % 4 {
         0 => PING.to_vec(),
         1 => data_blocked(number),
-        // The control stream's two directions stay as they are: these are of a stream for maps.
+        // These frames are for a stream for maps, so the control stream stays open.
         2 => reset_stream(4, 0),
         _ => stop_sending(4),
     };
@@ -148,9 +149,9 @@ async fn ids_beyond_the_limit_end_the_connection() {
     end(running, good).await;
 }
 
-/// Floods challenges from a socket that is not the client's until `is_over`. A packet with an
-/// acknowledgement moves the client to that address, as far as the server can know. A packet with a
-/// challenge alone does not (RFC 9000, section 9.1). Returns the number of packets.
+/// Sends challenges without pause from a socket that is not the client's, until `is_over`. A packet
+/// with an acknowledgement moves the client to that address, as far as the server can know. A
+/// packet with only a challenge does not (RFC 9000, section 9.1). Returns the number of packets.
 fn flood_from(forged: &UdpSocket, server: SocketAddr, moves: bool, is_over: &AtomicBool) -> u64 {
     let mut connection = joined(server);
     if !moves {
@@ -186,8 +187,8 @@ async fn a_stranger_is_sent_little(moves: bool) {
     });
     let over = Arc::clone(&is_over);
     let flooding = std::thread::spawn(move || flood_from(&forged, server, moves, &over));
-    // The flooder may never hear that it is thrown out: the server may take the stranger's address
-    // for its own. The server's count tells.
+    // The flooder may never learn that it was dropped, because the server may take the stranger's
+    // address for the flooder's. So the test reads the server's metric.
     let (begin, mut thrown_out) = (Instant::now(), None);
     while begin.elapsed() < ENDED {
         sees_nothing_amiss(&mut good, &running).await;
@@ -197,10 +198,10 @@ async fn a_stranger_is_sent_little(moves: bool) {
     }
     is_over.store(true, Ordering::Relaxed);
     let (packets, bytes) = (flooding.join().unwrap(), hit.join().unwrap());
-    println!("{packets} challenges sent a stranger {bytes} bytes; thrown out: {thrown_out:?}");
-    assert!(packets > 1000, "so few packets are no flood");
-    assert!(bytes > 0, "no challenge was answered, so nothing was tried");
-    assert!(thrown_out.is_some(), "the flooder is not thrown out");
+    println!("{packets} challenges sent a stranger {bytes} bytes; dropped after {thrown_out:?}");
+    assert!(packets > 1000, "{packets} packets are not a flood");
+    assert!(bytes > 0, "no challenge was answered, so nothing was tested");
+    assert!(thrown_out.is_some(), "the server did not drop the flooder");
     assert_eq!(metric(&running, LIMIT).await, 1.0, "another limit was hit");
     assert!(bytes < 1 << 20, "a stranger was sent {bytes} bytes");
     end(running, good).await;

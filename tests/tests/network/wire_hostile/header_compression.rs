@@ -1,5 +1,5 @@
-//! Browsers that abuse the header compression of HTTP/3 (QPACK, RFC 9204). The server has no dynamic
-//! table, so whatever is sent for one must cost next to nothing.
+//! Browsers that abuse the header compression of HTTP/3 (QPACK, RFC 9204). The server has no
+//! dynamic table, so instructions for one must cost next to nothing.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ const DECODER: u8 = 0x03;
 /// The type of an HTTP/3 frame with header fields.
 const HEADERS: u8 = 0x01;
 
-/// The bytes that a server takes of one connection whose streams it does not read: 16 KiB are its
-/// window, and what waits for the handshake may come once more.
+/// Limit of the bytes that the server takes from one connection whose streams it does not read. The
+/// window is 16 KiB, and as many bytes may come while they wait for the handshake.
 const TAKEN: usize = 64 << 10;
 
 const REFUSED: &str = "game_refusals_total{reason=\"handshake_failed\"}";
@@ -68,7 +68,7 @@ impl Browser {
         // A length of four bytes.
         frame.extend((section.len() as u32 | 0x8000_0000).to_be_bytes());
         frame.extend_from_slice(section);
-        // The server may close the connection before it has read all of it.
+        // The server may close the connection before it has read the whole frame.
         let _ = timeout(HANG, send.write_all(&frame)).await.expect("the server takes or refuses");
         self.streams.push(send);
         receive
@@ -102,7 +102,7 @@ async fn instructions_for_a_dynamic_table_are_not_taken_without_end() {
     assert!(most > 0, "no instruction was sent");
     assert!(most < TAKEN, "the server took {most} bytes of instructions");
     sees_nothing_amiss(&mut good, &running).await;
-    // Nobody of them asks for anything, so the server does not wait for them for long.
+    // None of the browsers requests a session, so the server soon ends their connections.
     for browser in &browsers {
         timeout(HANG, browser.connection.closed()).await.expect("the connection is ended");
     }
@@ -116,7 +116,7 @@ async fn fields_that_refer_to_a_dynamic_table_are_refused_at_once() {
     let mut good = witness(&mut running).await;
     // The section begins with the number of insertions that it needs, and a base.
     let sections: [&[u8]; 5] = [
-        // The first entry; the first one after the base; names of each.
+        // The first entry; the first entry after the base; the names of these two entries.
         &[0x02, 0x00, 0x80],
         &[0x02, 0x00, 0x10],
         &[0x02, 0x00, 0x40, 0x01, b'v'],
@@ -129,7 +129,7 @@ async fn fields_that_refer_to_a_dynamic_table_are_refused_at_once() {
         let begin = Instant::now();
         let _answer = browser.request(section).await;
         timeout(HANG, browser.connection.closed()).await.expect("the browser is refused");
-        assert!(begin.elapsed() < WATCH, "{section:x?}: a table is waited for");
+        assert!(begin.elapsed() < WATCH, "{section:x?}: the refusal took too long");
         assert_eq!(metric(&running, REFUSED).await, (count + 1) as f64, "{section:x?}");
     }
     sees_nothing_amiss(&mut good, &running).await;
@@ -141,8 +141,8 @@ async fn small_sections_that_stand_for_large_ones_cost_little() {
     let _place = PLACES.acquire_many(HOSTILE).await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
-    // The longest field of the static table, number 85, in two bytes; and a name whose value has a
-    // byte for every five bits.
+    // References of two bytes to the longest field of the static table, number 85; and a field
+    // whose value has a byte for every five bits.
     let references = [0xff, 0x16].repeat(32_000);
     let mut huffman = vec![0x21, b'x', 0xff];
     let mut rest = 60_000_u32 - 127;

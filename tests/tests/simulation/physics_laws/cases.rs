@@ -112,9 +112,9 @@ fn no_gyroscope() {
     assert!(lost.abs() < 0.01, "{lost} of the angular momentum is lost");
 }
 
-/// A disc that spins on a floor of many triangles is not stopped at once by a triangle that it
-/// passes over. Where its rim came over the edge of a triangle, the guard found no plane, although
-/// the two were a unit apart: the room of the last plane shrank fast and then hardly.
+/// Symptom: a disc that spun on a floor of many triangles was stopped at once by a triangle that it
+/// passed over. Cause: where its rim came over the edge of the triangle, the guard found no plane,
+/// although the two were a unit apart. The room at the last plane had shrunk fast, and then hardly.
 #[test]
 fn spinning_over_triangles() {
     for (law, seed) in
@@ -127,8 +127,8 @@ fn spinning_over_triangles() {
     }
 }
 
-/// A coin that rolls on its rim and turns back where it almost tips over a corner does not sleep
-/// there. It balanced on two points, and counted as held by the solver.
+/// Symptom: a coin that rolled on its rim and turned back where it almost tipped over a corner
+/// slept there. Cause: it balanced on two points, and counted as held by the solver.
 #[test]
 fn balancing_on_a_corner() {
     let outcome = sweep(super::law("lying flat"), 67, 1, &ours::start);
@@ -141,8 +141,8 @@ fn tilt(run: &Run, index: usize) -> f64 {
     up.truncate().length().atan2(up.z.abs()).to_degrees()
 }
 
-/// The tilts in degrees of two bodies that have come to rest, the second on the first if `lower` is
-/// some. A prism of this many sides falls on its rim.
+/// The tilts in degrees of `lower`, if there is one, and of a prism of this many sides, once both
+/// have come to rest. The prism falls on its rim, onto `lower` or the floor.
 fn fallen(sides: usize, lower: Option<Body>) -> Vec<f64> {
     let top = lower.as_ref().map_or(0.0, |body| body.position.z + body.solid.height());
     let tipped = DQuat::from_rotation_x(0.3);
@@ -156,8 +156,8 @@ fn fallen(sides: usize, lower: Option<Body>) -> Vec<f64> {
     all.map(|body| tilt(&run, body)).collect()
 }
 
-/// A contact with the world has up to eight points, one with another body four. A face of one corner
-/// more lies as flat as one of as many.
+/// A contact with the world has up to eight points, and a contact with another body has up to four.
+/// A face with more corners than contact points lies as flat as a face with fewer.
 #[test]
 fn a_face_of_more_corners_than_points_lies_flat() {
     for sides in [7, 8, 9, 10] {

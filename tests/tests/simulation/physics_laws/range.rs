@@ -84,7 +84,7 @@ fn a_world_in_which_nothing_moves_misses_every_law() {
     }
 }
 
-/// An engine of bodies in free fall, which it moves by the formula.
+/// An engine that moves bodies in free fall by the formula.
 struct Falling {
     told: Vec<Told>,
     starts: Vec<[DVec3; 2]>,

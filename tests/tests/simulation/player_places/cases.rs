@@ -15,10 +15,10 @@ fn check(places: &[Place], least: usize) {
     let fared = Trial::new(places).play();
     let mut within_a_jump = 0;
     for (fared, place) in fared.iter().zip(places) {
-        assert!(!fared.is_held(), "holds: {fared:?}, {}", place.what);
+        assert!(!fared.is_held(), "a player is held: {fared:?}, {}", place.what);
         if fared.rest.z - FEET + JUMP > place.top {
             within_a_jump += 1;
-            assert!(fared.out, "keeps: {fared:?}, {}", place.what);
+            assert!(fared.out, "near the rim, but not out: {fared:?}, {}", place.what);
         }
     }
     let count = places.len();

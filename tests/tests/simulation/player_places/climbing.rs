@@ -101,9 +101,9 @@ fn nobody_climbs_where_no_surface_carries_alone() {
         for (index, player) in trial.players.iter().enumerate() {
             let half = usize::from(tick >= TRIES * TICK_RATE / 2);
             let gained = trial.at(*player).z - rests[index].z;
-            let motion = trial.world.player_motion(*player).expect("there");
+            let motion = trial.world.player_motion(*player).expect("they stay");
             let what = &places[index].what;
-            assert!(!motion.walker.grounded || gained < 1.0, "seed {seed}, {gained}: {what}");
+            assert!(!motion.walker.grounded || gained < 1.0, "seed {seed}, up {gained}: {what}");
             highest[index][half] = highest[index][half].max(gained);
             back.extend((far(index, motion.position) || gained < -20.0).then_some(index));
         }

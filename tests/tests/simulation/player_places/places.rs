@@ -30,7 +30,7 @@ pub(crate) struct Place {
     pub(crate) start: DVec3,
     /// Height of the highest side.
     pub(crate) top: f64,
-    /// A player who is farther than this from the middle has left the place.
+    /// Distance from the middle beyond which a player has left the place.
     pub(crate) radius: f64,
 }
 

@@ -1,5 +1,5 @@
 //! The movement of Quake III, after the public description of its `pmove`. It is an oracle that
-//! shares no rule and no line with our movement: only its traces are answered by our map. It
+//! shares no rule and no line with our movement, except that our map answers its traces. Its player
 //! stands, runs and jumps, but neither crouches nor swims.
 
 use glam::{DVec3, Vec3};

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use super::places::block;
 use super::trial::{asks, command};
 
-/// Far longer than anything here takes: only a hang lasts as long.
+/// A time far longer than anything in these tests takes, so only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(60);
 
 /// A map with these brushes and spawn points, in a file that is removed when this value is dropped.

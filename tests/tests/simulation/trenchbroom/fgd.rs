@@ -48,7 +48,7 @@ impl Definitions {
             let said = text.iter().any(|token| token.len() > 1 && token.starts_with('"'));
             assert!(said || kind == Kind::Base, "{name} is not described");
             let class = Class { kind, bases, keys: keys(&mut tokens) };
-            assert!(definitions.0.insert(name.clone(), class).is_none(), "{name} twice");
+            assert!(definitions.0.insert(name.clone(), class).is_none(), "{name} is read twice");
         }
         definitions
     }
@@ -145,7 +145,7 @@ fn keys(tokens: &mut Tokens) -> BTreeMap<String, Vec<String>> {
                 after_colon = colon;
             }
         }
-        assert!(keys.insert(key.clone(), choices).is_none(), "{key} twice");
+        assert!(keys.insert(key.clone(), choices).is_none(), "{key} is read twice");
     }
     keys
 }

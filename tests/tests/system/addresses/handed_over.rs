@@ -11,7 +11,7 @@ use tests::harness::{ServerProcess, own_map};
 
 use crate::addresses::{V4, join};
 
-/// A server that gets these sockets as its descriptors 3 and 4, under these names.
+/// Starts a server that gets these sockets as its descriptors 3 and 4, under these names.
 fn start(udp: &UdpSocket, tcp: &TcpListener, names: &str, pid: &str) -> Child {
     let script = format!(
         "exec 3<&0 4<&1 0</dev/null 1>/dev/null; \

@@ -1,4 +1,4 @@
-//! A proxy in front of the server, which tells the client's address by PROXY protocol, version 2.
+//! A proxy in front of the server, which sends the client's address in PROXY protocol, version 2.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;

@@ -14,12 +14,12 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// it.
 const ABI: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
 
-/// Maximum size in bytes of the shared library without symbols: 6 MB in a release. To build a
-/// release would take minutes in a test of the development profile. So that profile, in which few
-/// crates are optimised, has a bound of its own.
+/// Maximum size in bytes of the shared library without symbols: 6 MB in a release. A test
+/// in the development profile builds no release, because that would take minutes. In this profile
+/// few crates are optimised, so it has a bound of its own.
 const MOST_BYTES: u64 = if cfg!(debug_assertions) { 8_000_000 } else { 6_000_000 };
 
-/// A folder outside of the repository with the examples alone. It is removed in the end.
+/// A folder outside of the repository with the examples alone. It is removed when dropped.
 struct Outside(PathBuf);
 
 impl Outside {
@@ -57,7 +57,7 @@ fn has(programs: &[&str]) -> bool {
     let starts = |program: &&&str| Command::new(program).arg("--version").output().is_ok();
     let Some(absent) = programs.iter().find(|program| !starts(program)) else { return true };
     let needed = std::env::var_os("ARENA_NEED_CMAKE").is_some_and(|value| value == "1");
-    let why = format!("there is no {absent}, so it built nothing with the installed library");
+    let why = format!("there is no {absent}, so no program is built with the installed library");
     assert!(!needed, "{why}");
     skipped(&why);
     false

@@ -1,3 +1,5 @@
+//! The texts of the files in `deploy/`, and the names in them.
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -48,7 +50,7 @@ fn rules(kind: &str) -> Vec<String> {
     rules.lines().filter_map(name).collect()
 }
 
-/// The names of our metrics in a text, recorded ones included.
+/// The names of our metrics in a text, including those that rules record.
 pub(crate) fn names(text: &str) -> BTreeSet<String> {
     let part_of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     // A line of `action` is prose, in which a histogram has its plain name, without `_bucket`.

@@ -194,7 +194,7 @@ async fn a_fleet_hears_of_a_match_from_its_first_tick_to_its_end() {
     introduced(["PUT /metadata/annotation", &running.map_hash().to_string()]);
     introduced(["PATCH /v1beta1/counters/players", "\"capacity\":\"32\""]);
 
-    // Players use the port of the node, not that of the container.
+    // Players use the port of the node, not the port of the container.
     let reached = async {
         loop {
             let info = get(running.http_addr(), "/info").await.body;

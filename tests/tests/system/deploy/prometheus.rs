@@ -67,7 +67,7 @@ impl Prometheus {
         while tokio::net::TcpStream::connect(address).await.is_err()
             || this.value("up").await != Some(1.0)
         {
-            assert!(begin.elapsed() < HANG, "Prometheus does not scrape");
+            assert!(begin.elapsed() < HANG, "Prometheus at {address} reports no successful scrape");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         this

@@ -1,5 +1,6 @@
-//! Checks of files without running them: the image, the compose file, the unit and the manifests name
-//! files, programs, options and ports that exist. `.ci/container` runs the image and the compose file.
+//! Checks files without running them: the image, the compose file, the unit and the manifests name
+//! files, programs, options and ports that exist. `.ci/container` runs the image and the compose
+//! file.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -75,7 +76,7 @@ fn options_that_are_set_are_options_of_the_server() {
             given += options.len();
             let known = words(&help(program), "--");
             let unknown: Vec<_> = options.difference(&known).cloned().collect();
-            assert!(unknown.is_empty(), "{recipe}: {program} has no {unknown:?}");
+            assert!(unknown.is_empty(), "{recipe}: {program} has no options {unknown:?}");
         }
     }
     assert!(given >= 4, "only {given} options were found in all recipes");
@@ -135,7 +136,7 @@ fn ports_that_are_opened_are_those_that_the_server_takes() {
 fn a_unit_that_is_watched_may_report() {
     let unit = read("systemd/arena-server.service");
     for setting in ["Type=notify", "WatchdogSec=20", "Restart=on-failure"] {
-        assert!(unit.lines().any(|line| line == setting), "{setting}");
+        assert!(unit.lines().any(|line| line == setting), "no {setting}");
     }
     let families = unit.lines().find(|line| line.starts_with("RestrictAddressFamilies="));
     assert!(families.is_some_and(|families| families.contains("AF_UNIX")), "{families:?}");

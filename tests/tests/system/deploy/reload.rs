@@ -1,6 +1,6 @@
-//! `systemctl reload` with a real systemd: the lines of `deploy/systemd/arena-server.service` that
-//! matter, in a unit of a user's own systemd. It runs in a mount namespace, because systemd must see
-//! a system that was booted by systemd.
+//! `systemctl reload` with a real systemd. A user's own systemd runs a unit that has the lines of
+//! `deploy/systemd/arena-server.service` that matter. It runs in a mount namespace, in which the
+//! script makes `/run/systemd/system`: systemd takes this folder for a sign that it has booted.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use tests::harness::program;
 
 use super::*;
 
-/// Starts systemd, and then the unit. Reloads the unit, and says what became of it.
+/// Starts systemd and then the unit, reloads the unit, and prints its state before and after.
 const SCRIPT: &str = r#"
 mount --make-rprivate /
 mount -t tmpfs none /run
@@ -74,13 +74,13 @@ fn systemctl_reload_reads_the_options_again_and_the_server_goes_on() {
         .env("XDG_RUNTIME_DIR", folder.0.join("run"))
         .env("XDG_CONFIG_HOME", &folder.0)
         .output();
-    // Without root there is no log, because the script ends before.
+    // Without root, the script ends before it opens the log.
     let has_begun = folder.0.join("systemd.log").exists();
     let is_up = |output: &Output| has_begun && output.status.code() != Some(77);
     let Some(output) = tried.ok().filter(is_up) else {
         let _ = writeln!(
             std::io::stderr(),
-            "SKIPPED: reloading by systemd; it takes root, unshare and systemd"
+            "SKIPPED: the reload by systemd, which needs root, unshare and systemd"
         );
         return;
     };
@@ -93,7 +93,7 @@ fn systemctl_reload_reads_the_options_again_and_the_server_goes_on() {
     };
     assert_eq!(line("reloaded"), "0", "{all}");
     assert!(line("before").contains("active"), "{all}");
-    // The same process, active, never started again.
+    // The process is the same, is active, and was not restarted.
     assert_eq!(line("before"), line("after"), "{all}");
     assert!(log.contains("reload: the message of the day has changed"), "{all}");
     assert_eq!(line("Result="), "success", "{all}");

@@ -1,4 +1,4 @@
-//! What players say goes through the game, and what a game names is listed with the players.
+//! Chat lines go through the game, and the agents that a game names are listed with the players.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,17 +13,18 @@ use tokio::time::timeout;
 
 use super::{HANG, map};
 
-/// A game with a guard that answers, and with teams whose lines stay among themselves.
+/// A game with a guard, an agent whose score counts the lines, and with teams whose lines reach
+/// only their own players.
 #[derive(Clone, Debug)]
 struct Talk;
 
-/// A player's team, by the number of the player's name: `red 1` is red.
+/// A player's team, which is the first word of the player's name: `red 1` is red.
 fn team<'a>(world: &'a WorldMut<'_>, player: EntityId) -> Option<&'a str> {
     world.player(player)?.name.split(' ').next()
 }
 
 impl Game for Talk {
-    /// The agent, and what the game was told.
+    /// The agent, and the lines that players said.
     type State = (Option<EntityId>, Vec<String>);
 
     fn set_up(&self, world: &mut WorldMut<'_>) -> Self::State {
@@ -53,8 +54,8 @@ impl Game for Talk {
     }
 }
 
-/// The red players hear the line of their team, and the blue one does not. Everybody sees the agent
-/// in the list, with a score. A recording of it all replays with equal digests.
+/// The red players hear the line of their team, and the blue player does not. Everybody sees the
+/// agent in the list, with a score. The recording of the match replays with equal digests.
 #[tokio::test]
 async fn lines_of_a_team_stay_in_the_team_and_agents_are_listed() {
     let folder = std::env::temp_dir().join(format!("talk-{}", std::process::id()));
@@ -88,7 +89,7 @@ async fn lines_of_a_team_stay_in_the_team_and_agents_are_listed() {
                 let guard =
                     client.view().roster().players().find(|player| player.name.as_str() == "Guard");
                 scored[at] |= guard.and_then(|guard| guard.vitals).is_some_and(|it| it.score == 3);
-                // The lines wait until all three are listed.
+                // The lines wait until the three players and the agent are listed.
                 if at == 0 && said < 3 && client.view().roster().players().count() == 4 {
                     client.say(ChatLine::new(["@now", "hello", "end"][said]).unwrap());
                     said += 1;

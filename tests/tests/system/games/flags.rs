@@ -1,5 +1,5 @@
-//! Capture the flag, the example that uses layers, pictures, attachments, models of the map, movement
-//! sets and agents: it is played clean, and each of its rules does its job.
+//! Capture the flag, the example that uses layers, pictures, attachments, models of the map,
+//! movement sets and agents: it is played clean, and each of its rules does its job.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ fn options(players: u16, ticks: u64) -> SoakOptions {
     SoakOptions { players, objects: 0, ticks, ..SoakOptions::new(map) }
 }
 
-/// A long match. The audits are so far apart that it takes seconds; the next test audits
-/// every tick. `FLAGS_SEEDS` is the number of matches.
+/// A long match, whose audits are far apart so that the test takes only seconds. The next test
+/// audits every tick. `FLAGS_SEEDS` is the number of matches.
 #[test]
 fn sixteen_players_and_eight_guards_play_clean() {
     for seed in 1..=setting("FLAGS_SEEDS", 1) as u64 {
@@ -96,7 +96,7 @@ impl Lone {
         self.places("item_flag").try_into().expect("two flags")
     }
 
-    /// Puts the player there for one tick.
+    /// Puts the player at a place, and plays one tick.
     fn visit(&mut self, place: DVec3) {
         self.game.world_mut().teleport(self.player, place, DQuat::IDENTITY).unwrap();
         self.game.step(&[]);
@@ -139,7 +139,7 @@ fn the_carried_flag_is_attached_until_its_carrier_leaves() {
         lone.game.step(&[(lone.player, away)]);
         let flag = lone.game.world().entity(flag).unwrap();
         let off = flag.position.distance(lone.at());
-        // It is 18 units behind the carrier and 12 above the middle.
+        // The flag is attached 18 units behind the carrier and 12 above the carrier's middle.
         assert!((off - 18.0_f64.hypot(12.0)).abs() < 1e-6, "{off} units in tick {tick}");
     }
     let end = lone.at();
@@ -154,10 +154,10 @@ fn the_carried_flag_is_attached_until_its_carrier_leaves() {
 fn a_pick_up_sets_the_movement_for_six_seconds() {
     let mut lone = Lone::new();
     let movement = |lone: &Lone| lone.game.world().player_movement(lone.player).unwrap();
-    let haste = lone.game.world().movement_sets().find("haste").expect("the game declares it");
+    let haste = lone.game.world().movement_sets().find("haste").expect("the game declares haste");
     let usual = movement(&lone);
     assert_ne!(usual, haste);
-    // High enough for a player to stand there.
+    // The place is high enough for a player to stand there.
     let pick_up = lone.places("item_haste")[0].with_z(40.0);
     lone.visit(pick_up);
     assert_eq!(movement(&lone), haste);
@@ -175,7 +175,7 @@ fn a_pick_up_sets_the_movement_for_six_seconds() {
     assert_eq!(ticks, 6 * 60, "ticks of haste");
     let usual = lone.game.world().movement().run_speed;
     assert!(fastest > 1.5 * usual, "{fastest} units a second, usually {usual}");
-    // The pick-up is not there again so soon.
+    // The pick-up has not come back yet.
     lone.visit(pick_up);
     assert_ne!(movement(&lone), haste);
 }

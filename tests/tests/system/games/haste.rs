@@ -1,5 +1,5 @@
-//! Haste over a line with delay and loss, in virtual time: a client of capture the flag runs over the
-//! pick-ups, and predicts a player with haste as well as one without.
+//! Haste over a line with delay and loss, in virtual time: a client of capture the flag runs over
+//! the pick-ups, and predicts a player with haste as well as a player without.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use super::lagged_match::{Lag, LaggedMatch};
 
 const LAG: Lag = Lag { delay: 5, loss: 20 };
 
-/// Ticks of a match, and ticks before the errors count.
+/// The ticks of a match, and the ticks at its beginning, whose errors do not count.
 const TICKS: usize = 3_600;
 const FIRST: usize = 120;
 
-/// Corners of the way on which the player runs. It leads over both pick-ups.
+/// The corners of the player's way, which leads over both pick-ups.
 const WAY: [[f64; 2]; 6] = [
     [-180.0, 280.0],
     [0.0, 280.0],
@@ -27,7 +27,7 @@ const WAY: [[f64; 2]; 6] = [
     [-180.0, -280.0],
 ];
 
-/// What happened in a match.
+/// The outcome of a match.
 #[derive(Debug)]
 struct Outcome {
     /// The prediction errors in units, ascending.
@@ -45,7 +45,7 @@ impl Outcome {
     }
 }
 
-/// Plays a match. `has_pick_ups` says whether the things that give haste are in it.
+/// Plays a match. `has_pick_ups` says whether the pick-ups that give haste are in it.
 fn run(has_pick_ups: bool) -> Outcome {
     let map = super::map("capture_the_flag.map");
     let map = Arc::new(server::load_map(Path::new(&map)).unwrap());
@@ -64,7 +64,7 @@ fn run(has_pick_ups: bool) -> Outcome {
     let mut outcome = Outcome { errors: Vec::new(), stats, hasty: 0, changes: 0 };
     let (mut corner, mut waited, mut was_hasty) = (0, 0, false);
     for frame in 0..TICKS {
-        // The player runs to the next corner. One who is held up goes on to the one after it.
+        // The player runs to the next corner. A player who is held up skips the corner.
         let errors = play.tick(|from| {
             let goal = DVec3::new(WAY[corner][0], WAY[corner][1], 0.0);
             let way = (goal - from).with_z(0.0);
@@ -105,7 +105,7 @@ fn a_player_with_haste_is_predicted_as_well_as_one_without() {
     }
     assert_eq!(without.hasty, 0);
     assert!(with.hasty > 900 && with.changes > 5, "haste for {} ticks", with.hasty);
-    assert!(with.p99() <= without.p99() + 0.01, "{} and {}", with.p99(), without.p99());
+    assert!(with.p99() <= without.p99() + 0.01, "p99 {} > {}", with.p99(), without.p99());
     let [visible, usual] = [&with, &without].map(|outcome| outcome.stats.visible_corrections);
     assert!(visible <= usual, "{visible} visible corrections, {usual} without haste");
     // The client learns of each change from a motion that it has not predicted.

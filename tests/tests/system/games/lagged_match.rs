@@ -1,4 +1,4 @@
-//! A match of one player, and the client of the player at the other end of a line with delay and loss,
+//! A match of one player, and the player's client at the other end of a line with delay and loss,
 //! in virtual time.
 
 use std::collections::VecDeque;
@@ -20,12 +20,12 @@ use obsp_sim::{Command, Config, EntityId, PlayerKind};
 
 const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
 
-/// A line.
+/// The delay and the loss of a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lag {
     /// Ticks for which bytes are under way in each direction.
     pub(crate) delay: usize,
-    /// One in how many datagrams is lost; 0 for none.
+    /// One in this many datagrams is lost; 0 if none is.
     pub(crate) loss: usize,
 }
 
@@ -41,7 +41,7 @@ impl Line {
         Self { lag, ticks: vec![Default::default(); lag.delay].into(), sent: 0 }
     }
 
-    /// Adds a datagram to this tick's, unless it is lost.
+    /// Sends a datagram in this tick, unless the line loses it.
     fn send(&mut self, bytes: Vec<u8>) {
         self.sent += 1;
         if self.lag.loss == 0 || !self.sent.is_multiple_of(self.lag.loss) {
@@ -60,7 +60,7 @@ impl Line {
     }
 }
 
-/// A match of one player, and the client of the player.
+/// A match of one player, and the player's client.
 pub(crate) struct LaggedMatch {
     tick: u32,
     pub(crate) game: Box<dyn RunningMatch>,
@@ -70,7 +70,7 @@ pub(crate) struct LaggedMatch {
     pub(crate) player: Option<EntityId>,
     pushed: Option<Tick>,
     client: Client,
-    /// What the client needs to predict.
+    /// The bytes of the map and of the game's data, which the client needs to predict.
     map: [Vec<u8>; 2],
     up: Line,
     down: Line,
@@ -150,8 +150,9 @@ impl LaggedMatch {
         self.down.write(&self.session.stream_output());
     }
 
-    /// Plays a tick of both. `steer` says the command of a player whom the client predicts here. Returns
-    /// the errors of the prediction that have come to light.
+    /// Plays a tick of the server and of the client. `steer` gets the place at which the client
+    /// predicts the player, and returns the player's command. Returns the prediction errors that
+    /// the client has found.
     pub(crate) fn tick(&mut self, steer: impl FnOnce(DVec3) -> Command) -> Vec<PredictionError> {
         let now = Time::since_start(Duration::from_secs(1) * self.tick / 60);
         self.tick += 1;

@@ -1,5 +1,5 @@
-//! Rides on the lift of the arena over a line with delay and loss: the player sets it off again and
-//! again, and is where the client predicts them.
+//! Rides on the arena's lift over a line with delay and loss. The player sets off the lift again
+//! and again, and is always where the client predicts.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use obsp_sim::{Command, Config, EntityId};
 
 use super::lagged_match::{Lag, LaggedMatch};
 
-/// A minute, and the ticks before it: the client joins, and the player is put to the lift.
+/// The ticks of a minute, and the ticks before it, in which the client joins and the player is put
+/// beside the lift.
 const TICKS: usize = 3_600;
 const FIRST: usize = 120;
 
@@ -25,21 +26,21 @@ const RAISED: f64 = 218.0;
 /// The largest error that nobody sees, in units.
 const VISIBLE: f64 = 0.1;
 
-/// What the player does next.
+/// The player's next action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Does {
     /// Runs onto the lift.
     GetsOn,
-    /// Stands on it until it is raised, and some ticks more.
+    /// Stands on the lift until it is raised, and this many ticks more.
     Rides(u32),
     /// Runs off the raised lift, and falls.
     GetsOff,
-    /// Waits beside it for some ticks.
+    /// Waits beside the lift for this many ticks.
     Waits(u32),
 }
 
-/// A player who rides again and again. After every other ride the player comes back at once, and stands
-/// before the lift as it comes down, so that it rises again as soon as it is there.
+/// A player who rides again and again. After every other ride the player comes back at once, and
+/// waits for the lift as it comes down. So the lift rises again as soon as it is down.
 struct Rider {
     does: Does,
     rides: usize,
@@ -69,12 +70,12 @@ impl Rider {
     }
 }
 
-/// What was seen in a minute.
+/// The outcome of a minute.
 #[derive(Debug)]
 struct Outcome {
     /// The errors in units, ascending.
     errors: Vec<f64>,
-    /// The longest way by which a correction put the player elsewhere, in units.
+    /// The longest distance by which a correction moved the player, in units.
     shift: f64,
     visible: u64,
     /// How often the lift began to rise.
@@ -129,8 +130,8 @@ fn a_rider_who_sets_off_the_lift_is_never_put_right_visibly() {
         let at = |share: usize| errors[(errors.len() - 1) * share / 100];
         let (p99, most) = (at(99), at(100));
         println!(
-            "{what}: p99 {p99}, at most {most} units of {}, shifts of at most {shift}, {visible} visible \
-             corrections, {starts} starts, {rides} rides",
+            "{what}: p99 {p99}, at most {most} units of {}, shifts of at most {shift}, {visible} \
+             visible corrections, {starts} starts, {rides} rides",
             errors.len()
         );
         assert!(starts >= 8 && rides >= 7, "{what}: {starts} starts, {rides} rides");

@@ -18,7 +18,7 @@ fn movers(state: &HallState) -> Vec<EntityId> {
 }
 
 /// At the full size, `MOVERS=60 MOVER_BODIES=200 MOVER_PLAYERS=32 MOVER_TICKS=10000`, nothing ever
-/// overlaps and nothing passes through anything. By default everything is smaller in time alone.
+/// overlaps and nothing passes through anything. By default, only the number of ticks is smaller.
 #[test]
 fn a_hall_full_of_movers_bodies_and_players_is_clean() {
     let (count, objects) = (setting("MOVERS", 60), setting("MOVER_BODIES", 200));
@@ -41,9 +41,9 @@ fn a_hall_full_of_movers_bodies_and_players_is_clean() {
     assert_eq!(still, 0, "{:?}", visited.moved());
 }
 
-/// The judge knows the movers' shapes from the map's text alone. A player a hundredth of a unit above
-/// the highest point of a mover that stands upright is free, and one as far below it is inside. So is
-/// a player in the middle of a mover, however it is turned.
+/// The judge knows the movers' shapes from the map's text alone. It finds a player in the middle of
+/// any mover, however the mover is turned, and a player a hundredth of a unit too low on an upright
+/// mover. A player a hundredth of a unit above the lift is free.
 #[test]
 fn the_exact_judge_sees_a_player_in_any_mover() {
     const NEAR: f64 = 0.01;
@@ -72,7 +72,7 @@ fn the_exact_judge_sees_a_player_in_any_mover() {
             let height = |above: f64| entity.position.with_z(top + 28.0 + above);
             assert!(meets(entity.position), "{entity:?}");
             turned += usize::from(entity.orientation != glam::DQuat::IDENTITY);
-            // A gate that lies over may have another mover above it.
+            // The highest point of a tilted gate is not above its middle.
             let is_upright = (entity.orientation * glam::DVec3::Z).z > 1.0 - 1e-12;
             if is_upright {
                 assert!(meets(height(-NEAR)), "{entity:?}");

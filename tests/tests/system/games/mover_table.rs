@@ -1,5 +1,6 @@
-//! Where and when the movers of a map rest, by Quake's documented formulas from its text alone. It
-//! shares no code with what it judges.
+//! The places at which the movers of a map rest, and the times that they take between them. They
+//! follow from the map's text alone, by Quake's documented formulas. This module shares no code
+//! with the code that it judges.
 
 use glam::{DMat3, DVec3};
 use tests::oracle::map_text::{self, Entity};
@@ -8,10 +9,10 @@ use tests::oracle::map_text::{self, Entity};
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) class: String,
-    /// The lowest corner of its box before it is set off, and when it has arrived.
+    /// The lowest corner of its box before it is set off, and after it has arrived.
     pub(crate) rest: DVec3,
     pub(crate) end: DVec3,
-    /// How long the way takes.
+    /// The seconds that the way takes.
     pub(crate) seconds: f64,
 }
 
@@ -37,7 +38,7 @@ fn row(all: &[Entity], entity: &Entity) -> Option<Row> {
         "func_door" if flags & 1 != 0 => (min + slide(8.0), min, 100.0),
         "func_door" => (min, min + slide(8.0), 100.0),
         "func_button" => (min, min + slide(4.0), 40.0),
-        // Its first end: aside by its width, at 50 units a second.
+        // The first end of a secret door: aside by the door's width, at 50 units a second.
         "func_door_secret" => {
             let ahead = direction(entity);
             let right = DVec3::new(ahead.y, -ahead.x, 0.0);
@@ -72,7 +73,7 @@ fn number(entity: &Entity, key: &str, usual: f64) -> f64 {
     entity.get(key).map_or(usual, |text| text.parse().expect("a number"))
 }
 
-/// The direction of `angle`; the maps use right angles alone.
+/// The direction of `angle`. The maps use only right angles.
 fn direction(entity: &Entity) -> DVec3 {
     match entity.get("angle").unwrap_or("0") {
         "0" | "360" => DVec3::X,
@@ -81,12 +82,12 @@ fn direction(entity: &Entity) -> DVec3 {
         "270" => -DVec3::Y,
         "-1" => DVec3::Z,
         "-2" => -DVec3::Z,
-        other => panic!("the angle {other} is no right one"),
+        other => panic!("the angle {other} is not a right angle"),
     }
 }
 
-/// The box around an entity's brushes: the corners of each are where three of its planes meet and no
-/// other plane cuts them off.
+/// The box around an entity's brushes. A brush has a corner where three of its planes meet and no
+/// other plane cuts the point off.
 fn bounds(entity: &Entity) -> [DVec3; 2] {
     let mut bounds = [DVec3::INFINITY, DVec3::NEG_INFINITY];
     for brush in &entity.brushes {

@@ -1,5 +1,5 @@
-//! Doors, lifts, trains and buttons of real maps: they move by Quake's formulas, and a match on such
-//! a map stays clean while everything moves.
+//! Doors, lifts, trains and buttons of real maps: they move by Quake's formulas, and a match on
+//! such a map stays clean while everything moves.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const RATE: u32 = 60;
 /// The tick after which everything is set off.
 const START: u64 = 5;
 
-/// The families alone, which are all set off at once.
+/// A game that has only Quake's families of entities, and sets off all movers at once.
 #[derive(Clone, Debug)]
 struct AllAtOnce;
 
@@ -48,8 +48,9 @@ impl Game for AllAtOnce {
     }
 }
 
-/// Every mover of the maps is where the `.map` text puts it, and reaches its other end where and when
-/// the formulas say: to a unit and a tick. A train starts a tick after it is set off.
+/// Every mover of the maps rests within a unit of where the `.map` text puts it, and reaches the
+/// other end within a tick of the time that the formulas say. A train starts a tick after it is set
+/// off.
 #[test]
 fn movers_of_real_maps_move_by_the_formulas() {
     for name in ["dm1", "dm3", "dm4", "e1m1", "e1m2"] {
@@ -87,7 +88,7 @@ fn movers_of_real_maps_move_by_the_formulas() {
             let ticks = row.seconds * f64::from(RATE);
             let off = arrived as f64 - ticks;
             let late = if row.class == "func_train" { 2.0 } else { 1.0 };
-            assert!((-0.01..=late).contains(&off), "{name}: {row:?} takes {arrived} for {ticks}");
+            assert!((-0.01..=late).contains(&off), "{name}: {row:?}: {arrived} ticks, not {ticks}");
         }
     }
 }
@@ -102,7 +103,7 @@ fn matches_on_maps_full_of_movers_are_clean() {
         let config = Config { tick_rate: RATE, seed: 3, objects: 60, max_players: 8 };
         let mut visited = Visited::new(Arena, movers, (compile(&path), &text), config, 40);
         visited.play(tests::harness::setting("MOVER_TICKS", 3_000));
-        // In the first tick every mover seems to have moved.
+        // The first tick counts every mover as moved.
         let moved = visited.moved().iter().filter(|ticks| **ticks > 10).count();
         println!(
             "{name}: {moved} of {} movers moved: {:?}",

@@ -1,5 +1,5 @@
-//! Repair pads, the example on top of the arena game: it is played clean, and each of its rules does
-//! its job.
+//! Repair pads, the example on top of the arena game: it is played clean, and each of its rules
+//! does its job.
 
 use glam::{DQuat, DVec3};
 use obsp_game::{Event, Match, RunningMatch};
@@ -126,7 +126,7 @@ fn a_tank_is_repaired_in_the_hollow_of_its_pad_alone_and_no_further_than_whole()
     assert!((1..100).contains(&hurt), "three rays left a health of {hurt}");
     flight.run(4 * RATE, LAND);
     assert!(flight.lowest(flight.tank) < 0.5, "the tank has not landed");
-    assert_eq!(flight.health(), hurt, "bare ground repairs");
+    assert_eq!(flight.health(), hurt, "the tank was repaired on bare ground");
     let above = flight.game.world().entity(pad).unwrap().position + DVec3::Z * 60.0;
     flight.put(flight.tank, above);
     let mut before = hurt;
@@ -148,7 +148,7 @@ fn a_driver_has_one_box_or_pad_waits_for_the_next_and_takes_it_along() {
     assert!(flight.game.world().entity(first).is_none(), "the first pad is still there");
     let second = flight.all("cargo_box");
     assert_eq!(second.len(), 1);
-    // The key is held: the next box comes when the time is over, and no tick before.
+    // The key is held: the next box comes when the time is over, and not a tick earlier.
     let up = Command { buttons: Buttons::TERTIARY | Buttons::JUMP, ..CLIMB };
     flight.run(RELOAD * RATE - 1, up);
     assert_eq!(flight.game.world().entity(second[0]).map(|_| ()), None, "it is a pad by now");
@@ -177,5 +177,5 @@ fn a_box_without_room_for_a_pad_waits() {
     assert!(flight.lowest(waiting[0]) < 1.0, "the box hangs at {}", flight.lowest(waiting[0]));
     flight.put(waiting[0], DVec3::new(300.0, 300.0, 40.0));
     flight.run(2 * RATE, CLIMB);
-    assert!(flight.game.state().pad(flight.tank).is_some(), "the box looks for room no more");
+    assert!(flight.game.state().pad(flight.tank).is_some(), "the box no longer looks for room");
 }

@@ -11,10 +11,10 @@ use obsp_sim::audit::{Audit, Passages};
 use obsp_sim::{Config, EntityId, PlayerKind};
 use tests::harness::{ExactJudge, Random, Wanderer};
 
-/// Tells the movers of a match by the state of its game.
+/// Returns the movers of a match, from the state of its game.
 type Movers<G> = fn(&<G as Game>::State) -> Vec<EntityId>;
 
-/// The match, and who judges it: the simulation's own audit, and the judge by exact triangles.
+/// The match, and its judges: the simulation's own audit, and the judge by exact triangles.
 pub(crate) struct Visited<G: Game> {
     game: Match<G>,
     movers: Movers<G>,

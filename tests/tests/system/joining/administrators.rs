@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::joining::{File, HANG, end, join, lost, options, play, refusal};
 
-/// The answer of the admin interface, through its client.
+/// Asks the admin interface through its client, and returns the answer.
 pub(crate) async fn ask(
     running: &Server,
     tokens: &Path,
@@ -67,7 +67,7 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
     let who = number("other").to_string();
     let mute = AdminAction::Mute { who: who.clone(), reason: String::new(), time: None };
     let muted = ask(mute).await.unwrap();
-    // Everybody of this test comes from the same address, which is exempt.
+    // All clients of this test come from the same address, which is exempt.
     assert!(muted.contains("nothing else identifies the client"), "{muted}");
     other.say(ChatLine::new("muted").unwrap());
     let page = get(running.http_addr(), "/metrics").await.body;
@@ -97,7 +97,7 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
     };
     let hits_of_one = tokio::select! {
         hits = timeout(HANG, hit) => hits.expect("limits are counted"),
-        _ = lost(&mut other, 0) => panic!("nobody is dropped for some lines"),
+        _ = lost(&mut other, 0) => panic!("the talkative player was disconnected"),
     };
     assert_eq!(hits_of_one, 0);
 

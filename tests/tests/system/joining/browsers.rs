@@ -1,4 +1,4 @@
-//! Queries of server browsers by A2S.
+//! Queries of server browsers, in the protocol A2S.
 
 mod others;
 
@@ -11,7 +11,7 @@ use server::{IntroductionOptions, Options, QueryOptions, Server};
 
 use crate::joining::{HANG, end, join, options};
 
-/// The query of a list for the server's own entry.
+/// The query for the server's own entry in a list, `A2S_INFO`.
 const INFO: &[u8] = b"\xff\xff\xff\xffTSource Engine Query\0";
 
 /// The options of a server that answers queries at a port of its own.
@@ -32,7 +32,7 @@ async fn crowd(options: &Options, count: usize) -> (Server, Vec<Client>) {
 }
 
 fn long_name(number: usize) -> String {
-    // Characters that differ, so that no name looks like another.
+    // The characters differ from name to name, so that no name looks like another.
     let first = 0x4e00 + 64 * number as u32;
     let characters = (first..first + 20).filter_map(char::from_u32);
     format!("{}{number:02}", characters.collect::<String>())
@@ -82,7 +82,7 @@ async fn a_server_browser_sees_the_server_once_it_has_proven_its_address() {
     end(running).await;
 }
 
-/// Case query-rules-silent: the server did not answer queries of rules, queries that are padded
+/// Case query-rules-silent: the server did not answer queries for rules, queries that were padded
 /// with zeros to 1,200 bytes, and queries at the game's own port.
 #[tokio::test]
 async fn query_rules_silent() {
@@ -152,7 +152,7 @@ async fn without_the_option_no_query_is_answered() {
     end(running).await;
 }
 
-/// Case query-rules-silent: `--query` on the port of `--listen` ended the start.
+/// Case query-rules-silent: the server did not start with `--query` on the port of `--listen`.
 #[tokio::test]
 async fn the_port_of_the_game_may_be_the_query_port() {
     // A port that was free a moment ago.
@@ -171,7 +171,7 @@ async fn the_port_of_the_game_may_be_the_query_port() {
     end(running).await;
 }
 
-/// A client library for server browsers, written by others, reads the answers.
+/// A client library of another project reads the answers.
 #[tokio::test]
 async fn a_client_library_of_others_reads_the_answers() {
     let running = Server::start(&queried(8)).unwrap();
@@ -198,7 +198,7 @@ async fn a_client_library_of_others_reads_the_answers() {
     end(running).await;
 }
 
-/// Case query-player-list-cut: 16 of 28 players with long names were listed.
+/// Case query-player-list-cut: only 16 of 28 players with long names were listed.
 #[tokio::test]
 async fn query_player_list_cut() {
     let (running, players) = crowd(&queried(32), 32).await;

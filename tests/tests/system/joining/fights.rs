@@ -1,4 +1,5 @@
-//! Leaving in a fight is no escape: the body stays until the fight is over, and can be killed.
+//! A player who leaves in a fight does not escape: the body stays until the fight is over, and can
+//! be killed.
 
 use std::time::{Duration, Instant};
 
@@ -114,7 +115,7 @@ async fn hit(hunter: &mut Client, victim: EntityId, health: u16) {
         _ => None,
     };
     play_until(hunter, Buttons::PRIMARY, hurt).await;
-    // The button is let go.
+    // The hunter releases the button.
     let until = Instant::now() + Duration::from_millis(200);
     while Instant::now() < until {
         if let ClientEvent::CommandDue = hunter.next().await.unwrap() {
@@ -123,7 +124,8 @@ async fn hit(hunter: &mut Client, victim: EntityId, health: u16) {
     }
 }
 
-/// Waits until the body of `victim` is gone. Returns who has killed it, and how long it stayed.
+/// Waits until the body of `victim` is gone. Returns the killer, if any, and how long the body
+/// stayed.
 async fn gone(
     hunter: &mut Client,
     victim: EntityId,
@@ -147,7 +149,8 @@ async fn join_both(running: &Server) -> (Client, Client) {
     (hunter, join(running, "victim", &Credentials::default()).await.unwrap())
 }
 
-/// A client left each time it was hit: six escapes in 35 s, and nobody was credited with a kill.
+/// Symptom: a client that left each time it was hit escaped six times in 35 s, and nobody was
+/// credited with a kill.
 #[tokio::test]
 async fn a_player_who_leaves_when_hit_can_still_be_killed() {
     let running = serve(JoiningOptions::default()).await;
@@ -157,7 +160,7 @@ async fn a_player_who_leaves_when_hit_can_still_be_killed() {
     victim.leave().await;
     let (killer, stayed) = gone(&mut hunter, prey, Buttons::PRIMARY).await;
     assert_eq!(killer, Some(own));
-    // The body does not stay for longer than it has to.
+    // The body does not stay longer than it must.
     assert!(stayed < Duration::from_secs(5), "{stayed:?}");
     let page = get(running.http_addr(), "/metrics").await.body;
     assert_eq!(metric(&page, "game_left_fighting_total"), 1.0);

@@ -8,7 +8,7 @@ use tests::harness::pages::get;
 
 use crate::joining::{end, join, options, play};
 
-/// The next line that the server says.
+/// The next line that the server announces.
 async fn announced(client: &mut Client) -> String {
     let said = play(client, 0, |_, event| match event {
         Some(MatchEvent::Announced { line }) => Some(line.as_str().to_owned()),

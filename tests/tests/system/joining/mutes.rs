@@ -1,4 +1,5 @@
-//! A mute holds whichever way the player comes back: by address, by connect token, by ticket.
+//! A mute still holds when the player comes back from the same address, with a connect token or
+//! with a ticket.
 
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
@@ -25,7 +26,7 @@ fn serve(joining: JoiningOptions, tokens: &Administrators) -> Server {
     Server::start(&Options { joining, admin, addresses, ..options(4) }).unwrap()
 }
 
-/// The number of the connection of the player with this name.
+/// The connection's number of the player with this name.
 async fn number(running: &Server, tokens: &Administrators, of: &str) -> String {
     let players = ask(running, tokens.path(), AdminAction::Players).await.unwrap();
     let players: serde_json::Value = serde_json::from_str(&players).unwrap();

@@ -1,4 +1,4 @@
-//! A server with a password, and one with a list of who may play.
+//! A server with a password, and a server with a list of the players and addresses that may join.
 
 use obsp_client::Credentials;
 use obsp_client::quic::{Connector, Trust};
@@ -58,7 +58,7 @@ async fn a_player_of_the_list_is_known_by_a_word() {
     let ann = join(&running, "whoever", &by("mellon99")).await.unwrap();
     let players = ask(AdminAction::Players).await;
     assert!(players.contains("\"Ann Lee\"") && players.contains("\"player\": 8"), "{players}");
-    // Bans know the player by number.
+    // A ban can name the player by the number in the list.
     let ban = AdminAction::Ban { subject: "player:8".into(), reason: String::new(), time: None };
     ask(ban).await;
     assert_eq!(refusal(join(&running, "whoever", &by("mellon99")).await), RefusalReason::Banned);
@@ -80,7 +80,7 @@ async fn a_client_that_the_list_does_not_name_is_told_so() {
     end(running).await;
 }
 
-/// The log is for people who need not know the password.
+/// People who read the log need not know the password.
 #[tokio::test]
 async fn no_log_shows_a_password() {
     let file = File::new("logged-password", "open sesame");

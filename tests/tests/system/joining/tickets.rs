@@ -1,4 +1,4 @@
-//! A player whose connection is lost rejoins as the same player while the ticket holds.
+//! A player whose connection is lost rejoins as the same player while the ticket is valid.
 
 use std::time::{Duration, Instant};
 

@@ -107,7 +107,7 @@ async fn joins_leaves_results_and_bans_are_posted_and_signed() {
         let signature = received.header("arena-signature-256");
         match signed_by_openssl(&received.body) {
             Some(apart) => assert_eq!(signature, apart),
-            None => eprintln!("SKIPPED: the signature, because there is no openssl"),
+            None => eprintln!("SKIPPED: the check of the signature; there is no openssl"),
         }
         assert_eq!(told["server"], "Hall");
         assert!(told["time"].as_u64().unwrap() > 1_700_000_000);
@@ -153,8 +153,8 @@ async fn joins_leaves_results_and_bans_are_posted_and_signed() {
     end(running).await;
 }
 
-/// A receiver that takes connections and never answers slows neither joins nor ticks, nor the end
-/// of the server.
+/// A receiver that accepts connections and never answers does not slow joins, ticks or the end of
+/// the server.
 #[tokio::test]
 async fn a_stuck_receiver_slows_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -165,7 +165,7 @@ async fn a_stuck_receiver_slows_nothing() {
     for number in 0..8 {
         let (name, nobody) = (format!("Ann {number}"), Credentials::default());
         let joined = join(&running, &name, &nobody);
-        drop(timeout(Duration::from_secs(5), joined).await.expect("nobody waits").unwrap());
+        drop(timeout(Duration::from_secs(5), joined).await.expect("joins do not wait").unwrap());
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
     let (done, time) = (ticks().await - before, began.elapsed().as_secs_f64());
@@ -177,6 +177,6 @@ async fn a_stuck_receiver_slows_nothing() {
     }
     let ending = tokio::time::Instant::now();
     end(running).await;
-    // The last posts are given two seconds.
+    // The server waits up to two seconds for the last posts.
     assert!(ending.elapsed() < Duration::from_secs(8), "{:?}", ending.elapsed());
 }

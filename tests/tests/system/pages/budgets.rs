@@ -1,4 +1,4 @@
-//! Bytes and places of one address.
+//! The limits of one address: the bytes that it is sent, and handshakes that do not end.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::pages::{HANG, OTHER, STRANGER, end, options};
 const ALL: u32 = 1024 * 1024;
 const EACH: u32 = 64 * 1024;
 
-/// Asks for a path again and again, by one connection after the other, and counts bytes.
+/// Requests a path again and again, over one connection after the other, and counts the bytes.
 async fn demand(address: SocketAddr, pin: [u8; 32], path: String, bytes: Arc<AtomicUsize>) {
     loop {
         let Ok(stream) = connect_from(STRANGER, address).await else { continue };
@@ -57,7 +57,7 @@ async fn an_address_is_sent_its_budget_and_others_are_served() {
     assert!(taken < most, "{taken} bytes in {seconds} s, at most {most}");
     // The address has used up its budget at the other listener, too.
     let again = timeout(Duration::from_secs(1), get_from(STRANGER, running.http_addr(), &map));
-    assert!(again.await.is_err(), "another listener has another budget");
+    assert!(again.await.is_err(), "the other listener has a budget of its own");
     end(running).await;
 }
 
@@ -83,7 +83,7 @@ async fn a_handshake_that_does_not_end_is_not_kept() {
     let begin = Instant::now();
     let _ = stream.write_all(&endless_hello()).await;
     let mut answer = Vec::new();
-    let _ = timeout(HANG, stream.read_to_end(&mut answer)).await.expect("it is closed");
+    let _ = timeout(HANG, stream.read_to_end(&mut answer)).await.expect("the server closes it");
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     assert_eq!(get_encrypted(address, pin, "/").await.status, 200);
     end(running).await;

@@ -5,7 +5,7 @@ use tests::harness::pages::{get, get_with};
 
 use crate::pages::{end, options};
 
-/// The name below which the page asks for its files.
+/// The name below which the page requests its files.
 pub(crate) fn edition(page: &str) -> String {
     let found = page.split_once("src=\"web/").unwrap().1;
     found.split_once('/').unwrap().0.to_owned()
@@ -25,7 +25,7 @@ async fn a_page_is_sent_nothing_twice() {
         (&script[..], true),
         (&format!("/web/{edition}/wasm/play.wasm")[..], true),
         (&file[..], true),
-        // A page that is open while the server is replaced asks below the name of its own edition.
+        // A page that is open while the server is replaced requests files of its own edition.
         ("/web/0123456789abcdef/main.js", false),
     ] {
         let whole = get(address, path).await;
@@ -33,7 +33,7 @@ async fn a_page_is_sent_nothing_twice() {
         let kept = whole.header("cache-control").unwrap_or_default();
         assert_eq!(kept.contains("immutable"), is_for_ever, "{path}: {kept}");
         let tag = whole.header("etag").unwrap_or_else(|| panic!("{path}: {}", whole.head));
-        // The head is in lower case here; the tag is compared as it was sent.
+        // The harness reads heads in lower case, but the server compares the tag as it sent it.
         let tag = tag.replacen("w/", "W/", 1);
         let again = get_with(address, path, &format!("If-None-Match: {tag}\r\n")).await;
         assert_eq!((again.status, again.bytes.len()), (304, 0), "{path}");

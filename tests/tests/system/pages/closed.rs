@@ -12,7 +12,7 @@ use tests::harness::pages::{Answer, connect_from, encrypt, get, get_encrypted, r
 
 use crate::pages::{HANG, OTHER, STRANGER, end, example, options};
 
-/// The answer of the public page to a stranger.
+/// The answer of the public page to a visitor at this address.
 async fn asked_by(source: IpAddr, running: &Server, path: &str) -> Answer {
     let (address, pin) = (running.page_addr().unwrap(), running.certificate_sha256().0);
     let stream = connect_from(source, address).await.unwrap();
@@ -55,8 +55,8 @@ async fn no_route_tells_a_stranger_of_a_closed_match() {
     end(running).await;
 }
 
-/// The page of a player in a closed match draws shots, too. The server sends them to no other
-/// address.
+/// The page of a player in a closed match draws shots, too. So the server sends the shots to an
+/// address with a player in the match, and to no other.
 #[tokio::test]
 async fn a_player_of_a_closed_match_is_told_what_its_client_knows_anyway() {
     // Loopback is not exempt here, so the server sends shots only because a player has this

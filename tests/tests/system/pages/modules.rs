@@ -1,4 +1,4 @@
-//! The module with which the page replays a game of its own.
+//! The module of a game of its own, with which the page replays the game.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ const WASM: &str = "wasm/replay.wasm";
 
 #[tokio::test]
 async fn a_module_of_its_own_is_served_in_place_of_the_arenas_and_below_another_name() {
-    // The module for players stands for one of another game.
+    // Here the module for players stands in for the module of another game.
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/web/wasm/play.wasm.br");
     let own = std::fs::read(&file).unwrap();
     let usual = Server::start(&options()).unwrap();
@@ -25,7 +25,7 @@ async fn a_module_of_its_own_is_served_in_place_of_the_arenas_and_below_another_
     let running = Server::builder().options(options()).replay_module(&file).bind().await.unwrap();
     let address = running.http_addr();
     let other = edition(&get(address, "/").await.body);
-    assert_ne!(other, name, "a browser would keep the module of another server");
+    assert_ne!(other, name, "a browser would use its copy of another server's module");
     for (edition, is_for_ever) in [(&other, true), (&name, false)] {
         let answer = get_with(address, &format!("/web/{edition}/{WASM}"), brotli).await;
         assert_eq!(answer.bytes, own);
@@ -34,7 +34,7 @@ async fn a_module_of_its_own_is_served_in_place_of_the_arenas_and_below_another_
         let kept = answer.header("cache-control").unwrap_or_default();
         assert_eq!(kept.contains("immutable"), is_for_ever, "{kept}");
     }
-    // Visitors without Brotli get the same module as it is.
+    // Visitors without Brotli get the same module uncompressed.
     let plain = get(address, &format!("/web/{other}/{WASM}")).await;
     assert!(plain.bytes.starts_with(b"\0asm") && plain.bytes.len() > own.len());
     end(running).await;

@@ -1,5 +1,5 @@
-//! The end of a server. It tells the players how much time they have, lets nobody join meanwhile,
-//! and ends when the last of them has left or their time is over.
+//! The end of a server. The server tells the players how much time they have, and lets nobody join
+//! meanwhile. It ends when the last player has left or the time is over.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::{HANG, play_to_the_end};
 
-/// Far longer than [`HANG`], so that a test that waited for it would fail.
+/// A drain far longer than [`HANG`], so that a test that waited for its end would fail.
 const LONG: &str = "10m";
 
 fn start(drain: &str) -> ServerProcess {

@@ -112,7 +112,7 @@ async fn a_disk_that_is_full_at_the_start_costs_the_recording_alone() {
 async fn a_disk_that_is_full_midway_costs_the_rest_of_the_recording_alone() {
     let folder = Folder::new("recording-limited");
     let file = folder.file("match.rec");
-    // The file may hold the beginning of the match and two to three seconds.
+    // The limit leaves room for the beginning of the match and two to three seconds.
     let first = folder.file("first.rec");
     let record = Some(PathBuf::from(&first));
     let one = SoakOptions { players: 1, objects: 0, ticks: 1, record, ..SoakOptions::new(map()) };
@@ -174,8 +174,8 @@ async fn a_killed_server_leaves_a_recording_that_a_restart_does_not_touch() {
     assert_eq!(std::fs::read(&file).unwrap(), bytes, "the first recording was touched");
 }
 
-/// After three starts with `--record-keep 1` the first recording is deleted. The last finished one
-/// and the one that is being written stay.
+/// After three starts with `--record-keep 1`, the first recording is deleted. The second, which is
+/// finished, and the third, which is being written, stay.
 #[tokio::test]
 async fn only_the_newest_finished_recordings_are_kept() {
     let folder = Folder::new("recording-kept");

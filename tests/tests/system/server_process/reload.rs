@@ -1,4 +1,5 @@
-//! At SIGHUP and `server admin reload` the server reads files and options again, and ends nothing.
+//! At SIGHUP and `server admin reload`, the server reads its files and options again, and the match
+//! goes on.
 
 use std::path::{Path, PathBuf};
 
@@ -77,7 +78,7 @@ async fn reload(process: &ServerProcess, tokens: &Path) -> Result<String, String
     asked.map_err(|error| error.to_string())
 }
 
-/// The case `hang-up-as-reload`, and all parts that can be read again.
+/// Case hang-up-as-reload, with all parts that can be read again.
 #[tokio::test]
 async fn hang_up_as_reload_reads_all_files_again_and_the_match_goes_on() {
     let folder = Folder::new("hang-up");
@@ -99,7 +100,7 @@ async fn hang_up_as_reload_reads_all_files_again_and_the_match_goes_on() {
     .map(str::to_owned)
     .collect::<Vec<_>>();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // Under nohup, child processes ignore SIGHUP, so its default is restored for this one.
+    // Under nohup, child processes ignore SIGHUP, so `env` restores the default for the server.
     let heeding = ["env", "--default-signal=HUP"];
     let mut process = ServerProcess::start_within(&heeding, &arguments);
     let connector = Connector::new(process.udp, Trust::Loopback).unwrap();

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::spectators::spectator::{HANG, Spectator};
 use crate::spectators::{end, options, serve};
 
-/// Shots that the shooter fires at least.
+/// The number of rays for which the shooter waits.
 const SHOTS: usize = 12;
 
 async fn join(server: std::net::SocketAddr, name: &str, effects: bool) -> Client {
@@ -40,7 +40,7 @@ async fn play(client: &mut Client, buttons: Buttons, mut is_done: impl FnMut(&mu
     timeout(HANG, until).await.unwrap();
 }
 
-/// The rays so far that a client has got, each with its tick.
+/// The rays that a client has got since the last call: the tick, the shooter and the start of each.
 fn rays(client: &mut Client) -> Vec<(Tick, u16, DVec3)> {
     let effects = std::iter::from_fn(|| client.next_effect());
     effects
@@ -51,7 +51,7 @@ fn rays(client: &mut Client) -> Vec<(Tick, u16, DVec3)> {
         .collect()
 }
 
-/// The rays of which the server's `/effects` tells: the tick and the start of each.
+/// The rays that the server's `/effects` lists: the tick and the start of each.
 async fn told(running: &Server) -> Vec<(u64, DVec3)> {
     let body = get(running.http_addr(), "/effects/0").await.body;
     let told: Vec<serde_json::Value> = serde_json::from_str(&body).unwrap();
@@ -65,7 +65,8 @@ async fn told(running: &Server) -> Vec<(u64, DVec3)> {
         .collect()
 }
 
-/// Fires until the shooter has got `SHOTS` rays, and checks that they are the server's.
+/// Fires until the shooter has got `SHOTS` rays, and checks that they are the server's. If `all`,
+/// it also checks that the shooter missed no ray.
 async fn shoots(running: &Server, server: std::net::SocketAddr, all: bool) {
     let mut shooter = join(server, "shooter", true).await;
     let own = shooter.view().player().unwrap().slot;

@@ -26,7 +26,7 @@ async fn sentence(offender: &Spectator) -> u32 {
     }
 }
 
-/// A command's datagram that acknowledges a snapshot of the far future.
+/// A datagram with a command, which acknowledges a snapshot of the far future.
 fn from_the_future() -> Vec<u8> {
     let batch = CommandBatch::new(Tick(5), vec![Command::default()]).unwrap();
     let acknowledgement = Some(Acknowledgement::of(Tick(30_000)));

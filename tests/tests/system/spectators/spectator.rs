@@ -106,7 +106,7 @@ impl Spectator {
         }
     }
 
-    /// The next event of the match, if there is one by the server's next message.
+    /// The next event of the match, if it has come or comes with the server's next message.
     pub(crate) async fn next_event(&mut self) -> Option<MatchEvent> {
         let latest = Tick(u32::MAX);
         if let Some((_, event)) = self.session.next_event(latest) {

@@ -126,9 +126,9 @@ fn near(
     observed.iter().filter(near).copied().collect()
 }
 
-/// Every player keeps running into the bodies there, twice as often as bots do. The remaining
-/// errors come from bodies that are touched for the first time. Clients know the poses of these
-/// bodies only to a sixty-fourth of a unit and a few thousandths of a radian.
+/// Every player keeps running into bodies, twice as often as bots do. The remaining errors come
+/// from bodies that are touched for the first time. Clients know the poses of these bodies only to
+/// a sixty-fourth of a unit and a few thousandths of a radian.
 #[test]
 fn undisturbed_players_are_where_they_were_predicted() {
     for (objects, players, share) in [(60, PLAYERS, 0.99), (400, 2 * PLAYERS, 0.98)] {
@@ -149,9 +149,10 @@ fn undisturbed_players_are_where_they_were_predicted() {
 #[test]
 fn a_lone_player_who_shoves_props_is_where_they_were_predicted() {
     let (mut undisturbed, mut disturbed) = (Vec::new(), 0);
-    // In one match of twenty the player leans on a pushable box that lies against a wall. The server
-    // lets it sleep, and the client predicts that it gives way, which is wrong for as long as that
-    // takes. A tenth as many matches would measure whether they have such a player.
+    // In one match of twenty the player leans on a pushable box that lies against a wall. The
+    // server lets the box sleep, and the client wrongly predicts that it gives way, for as long as
+    // the player leans on it. With a tenth as many matches, the result would depend on whether one
+    // of them has such a player.
     for seed in 5..45 {
         let (more, others) = play(seed, 60, 1, 3_000, false);
         println!("seed {seed}: {} undisturbed, {others} disturbed", more.len());

@@ -41,8 +41,8 @@ enum Course {
     Armed(DVec3, f64),
     /// As a lift that another player sets off every other second: by this vector and back.
     SetOffByOthers(DVec3, f64),
-    /// As a lift that is disarmed just before the player comes to its zone, and armed again when the
-    /// player is gone.
+    /// As a lift that is disarmed just before the player comes to its zone, and armed again when
+    /// the player is gone.
     Disarmed(DVec3, f64),
     /// To and fro by this vector, in this number of ticks.
     Swings(DVec3, u32),
@@ -77,7 +77,7 @@ impl Course {
                 }
             }
             Self::Disarmed(by, speed) => {
-                // The player walks in a circle, of which the zone is the end along x.
+                // The player walks in a circle. The zone is the end of the circle along x.
                 let player = world.players()[0];
                 let front = world.entity(player).unwrap().position.x + 16.0;
                 let edge = EDGE + START.x;
@@ -119,7 +119,7 @@ impl Course {
     }
 }
 
-/// The edge of the zone that the player never finds armed, from the middle of the slab.
+/// Distance from the middle of the slab to the edge of the zone that the player never finds armed.
 const EDGE: f64 = 40.0;
 
 /// The place of the slab at the start.
@@ -133,7 +133,7 @@ fn ride(course: Course, walks: bool) -> Vec<f64> {
     errors
 }
 
-/// The prediction errors of such a player, in the order of time.
+/// The prediction errors of the player of [`ride`], in the order of time.
 fn reports(course: Course, walks: bool) -> Vec<PredictionError> {
     let slab = Model::from_obj("slab", SLAB).unwrap().as_kinematic();
     let data = GameData::default().with_models(std::slice::from_ref(&slab)).unwrap();
@@ -221,7 +221,7 @@ fn a_player_on_a_conveyor_is_where_they_were_predicted() {
 fn a_carrier_that_starts_and_stops_leaves_no_error() {
     let courses = [
         ("a lift", Course::Goals(DVec3::Z * 90.0, 150.0, 40)),
-        // The rest is longer than the lag, or the start would be known too late.
+        // The rest must be longer than the lag, or the client would know the start too late.
         ("a train", Course::Goals(DVec3::new(300.0, 20.0, 0.0), 100.0, LAG + 2)),
         ("a lift aslant", Course::Goals(DVec3::new(100.0, -50.0, 77.7), 333.0, LAG + 2)),
         ("a slow one", Course::Goals(DVec3::X * 3.0, 7.0, 200)),
@@ -236,9 +236,9 @@ fn a_carrier_that_starts_and_stops_leaves_no_error() {
     }
 }
 
-/// A start that the game sets when a rider steps on is known a lag later, because the rules of the game
-/// are on the server alone. The player whom the page shows is then put right by no more than the way
-/// that the carrier goes in the lag.
+/// If the game starts a carrier when a rider steps on it, the client learns this a lag later,
+/// because only the server has the rules of the game. The correction of the rider is then no
+/// greater than the distance that the carrier moves in the lag.
 #[test]
 fn a_start_that_no_client_can_foresee_puts_a_rider_right_by_the_way_in_the_lag() {
     let speed = 150.0;
@@ -249,8 +249,8 @@ fn a_start_that_no_client_can_foresee_puts_a_rider_right_by_the_way_in_the_lag()
     assert!((way(LAG - 2)..=way(LAG + 2)).contains(&most), "{most}");
 }
 
-/// A lift that begins its way in the tick in which its rider comes to its middle. The server's start
-/// comes from the armed move, which the client has known before.
+/// A lift that begins its way in the tick in which its rider comes to its middle. The server's
+/// start comes from the armed move, which the client has known before.
 #[test]
 fn a_start_by_the_rider_leaves_no_error() {
     let ways = [(DVec3::Z * 90.0, 150.0), (DVec3::new(60.0, -40.0, 77.7), 333.0)];
@@ -276,7 +276,8 @@ fn a_rider_of_a_body_that_swings_is_where_they_were_predicted() {
     }
 }
 
-/// The reports in a row that put the player right: the number of such rows, and the longest.
+/// The number of uninterrupted rows of reports that correct the player, and the length of the
+/// longest row.
 fn rows_of_errors(reports: &[PredictionError]) -> (usize, usize) {
     let agrees = |it: &PredictionError| it.units < 1e-3 && it.correction.length() < 1e-3;
     let rows = reports.split(agrees).map(<[_]>::len);
@@ -284,8 +285,9 @@ fn rows_of_errors(reports: &[PredictionError]) -> (usize, usize) {
     (rows.len(), rows.into_iter().max().unwrap_or_default())
 }
 
-/// A start by somebody else comes from the server, and is not made twice. A start that the client has
-/// foreseen and that the server did not make is taken back. Either is over within a round trip.
+/// A start by somebody else comes from the server, and is not made twice. A start that the client
+/// has predicted and the server has not made is taken back. Either correction is over within a
+/// round trip.
 #[test]
 fn a_start_that_goes_otherwise_than_foreseen_is_put_right_within_a_round_trip() {
     let most = (LAG / INTERVAL + 1) as usize;

@@ -11,7 +11,7 @@ use super::supplies::Supplies;
 use super::{look, place};
 use crate::world_mut::WorldMut;
 
-/// Seconds that a backpack lies there.
+/// Seconds until a backpack is gone.
 const SECONDS: f64 = 120.0;
 
 /// Maximum number of backpacks. Another one takes the place of the oldest.

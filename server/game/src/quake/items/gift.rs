@@ -61,7 +61,8 @@ pub enum Key {
     Gold,
 }
 
-/// A weapon that lies in a map. The game decides what its players fire; they get its ammunition.
+/// A weapon that lies in a map. A player who takes it gets only the ammunition, because the game
+/// decides what its players fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Gun {
     /// `weapon_supershotgun`, with 5 shells.
@@ -176,7 +177,7 @@ impl Gift {
         }
     }
 
-    /// Seconds until the item is there again; `None` for a key, which everybody may take once.
+    /// Seconds until a taken item is there again; `None` for a key, which everybody may take once.
     pub(super) fn away(self) -> Option<f64> {
         match self {
             Self::Health(_) | Self::Armor(_) => Some(20.0),

@@ -46,8 +46,8 @@ impl Inventory {
         self.keys[key as usize]
     }
 
-    /// Takes everything of a gift but health that the player has use for, and returns whether that is
-    /// anything. A power lasts `ticks`.
+    /// Adds a gift, except health, and returns whether the player had use for it. A power lasts
+    /// `ticks`.
     pub(super) fn take(&mut self, gift: Gift, ticks: u32) -> bool {
         match gift {
             Gift::Health(_) => false,
@@ -76,7 +76,7 @@ impl Inventory {
         *own > before
     }
 
-    /// Puts an armour on that is better than what is left of the old one.
+    /// Puts an armour on if it is better than the rest of the old one, and returns whether it is.
     fn wear(&mut self, armor: Armor) -> bool {
         // The points of a saved match may be any number.
         let worth = |armor: Armor, points: u16| u32::from(armor.share()) * u32::from(points);

@@ -1,4 +1,4 @@
-//! How items look: generated convex models, and where they lie.
+//! How items look: generated convex models, and the boxes by which they are picked up.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -12,8 +12,8 @@ const BACKPACK: (&str, DVec3) = ("item_backpack", DVec3::new(9.0, 6.0, 10.0));
 /// Largest difference between a ball and its polyhedron, in units.
 const ROUNDNESS: f64 = 1.0;
 
-/// Name of the model of a gift, and half of the sides of the box around it, in units. Weapons of one
-/// kind of ammunition look alike.
+/// Name of the model of a gift, and half of the sides of the box around it, in units. Weapons with
+/// the same kind of ammunition look alike.
 fn of(gift: Gift) -> (&'static str, DVec3) {
     let (name, half) = match gift {
         Gift::Health(Health::Rotten | Health::Usual) => ("item_health", [10.0, 10.0, 6.0]),
@@ -45,7 +45,7 @@ fn of(gift: Gift) -> (&'static str, DVec3) {
 pub(super) fn model(gift: Gift) -> Option<Model> {
     let (name, half) = of(gift);
     match gift {
-        // A ball's corners lie outside of it.
+        // The corners of the polyhedron lie outside of the ball.
         Gift::Power(Power::Quad | Power::Invulnerability | Power::Invisibility) => {
             Model::ball(name, half.z - ROUNDNESS, ROUNDNESS).ok()
         }

@@ -32,7 +32,7 @@ pub(super) fn drop_to_floor(world: &WorldMut<'_>, drawn: &Aabb) -> Option<Aabb> 
 
 /// The end of a box's fall; `None` if it starts in something.
 fn fall(world: &WorldMut<'_>, half: DVec3, from: DVec3) -> Option<DVec3> {
-    // Kinematic bodies have no mass, and neither have players.
+    // `inverse_mass` is `None` for kinematic bodies, and for players, who are no floor.
     let is_floor = |id| world.inverse_mass(id).is_none() && world.player_kind(id).is_none();
     let way = [from, from - DVec3::Z * (DROP + LIFT)];
     let hit = world.sweep_where(SweptShape::Box(half), DQuat::IDENTITY, way, is_floor);

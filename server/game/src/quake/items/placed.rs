@@ -32,13 +32,14 @@ enum Stay {
     There,
     /// It comes back after these ticks.
     Away(u32),
-    /// The surplus of health that it gave to this player decays; the next point after these ticks.
+    /// The surplus of health that it gave to this player decays. The next point is lost after these
+    /// ticks.
     Decays(EntityId, u32),
 }
 
 impl Placed {
-    /// Puts an item where it is drawn, on the floor; `None` if it is drawn in a solid, or there is no
-    /// room for another entity.
+    /// Puts an item where it is drawn, on the floor; `None` if it is drawn in a solid, or there is
+    /// no room for another entity.
     pub(super) fn new(world: &mut WorldMut<'_>, gift: Gift, origin: DVec3) -> Option<Self> {
         let about = look::bounds(gift);
         let drawn = Aabb { min: about.min + origin, max: about.max + origin };
@@ -120,8 +121,8 @@ impl Placed {
     }
 }
 
-/// Adds the health of a box, and returns whether that was any. `usual` is the health of a player who
-/// has just spawned.
+/// Adds the health of a box, and returns whether that was any. `usual` is the health of a player
+/// who has just spawned.
 fn heal(kind: Health, health: &mut i16, usual: i16) -> bool {
     let most = match kind {
         Health::Mega => i32::from(usual) * MOST_HEALTH / 100,

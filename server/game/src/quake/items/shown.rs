@@ -1,4 +1,5 @@
-//! Items as clients are shown them: values of a player's own, the powers of all, and events.
+//! The items on the wire: values for each player's own client, the powers of all players, and
+//! events.
 
 use obsp_proto::schema::{EventKind, EventType, Field, Hint};
 use obsp_sim::EntityId;
@@ -28,7 +29,7 @@ const KEYS: Field = Field::new("keys", 0, 3).with_hint(Hint::Counter);
 /// The powers of each player, for everybody: a bit for each power, in the order of [`Power::ALL`].
 const POWERS_OF_ALL: Field = Field::new("powers", 0, 15);
 
-/// The events, by their names: what a player has found, and who has found a power.
+/// The names of the events: a player has found an item, and a player has found a power.
 const FOUND: &str = "found";
 const FOUND_POWER: &str = "found_power";
 
@@ -61,7 +62,7 @@ pub(super) fn declare(supplies: &Supplies, replicated: &mut Replicated) {
     }
 }
 
-/// Sets the values of a player's own. A tick lasts `seconds`.
+/// Sets the values that only the player's own client gets. A tick lasts `seconds`.
 pub(super) fn own(supplies: &Supplies, own: &Inventory, seconds: f64, values: &mut Values<'_>) {
     if supplies.armor {
         values.set(&ARMOR, own.armor());
@@ -90,7 +91,7 @@ pub(super) fn of_all(supplies: &Supplies, own: &Inventory, values: &mut Values<'
     }
 }
 
-/// Tells a player what was found, and everybody of a power.
+/// Tells a player of the item that was found. A power is told to everybody.
 pub(super) fn tell(world: &mut WorldMut<'_>, player: EntityId, gift: Gift) {
     // A tick with too many events leaves some of them out.
     let _ = match gift {
@@ -99,7 +100,7 @@ pub(super) fn tell(world: &mut WorldMut<'_>, player: EntityId, gift: Gift) {
     };
 }
 
-/// Tells a player who has found a backpack.
+/// Tells a player of the backpack that was found.
 pub(super) fn tell_of_backpack(world: &mut WorldMut<'_>, player: EntityId) {
     let _ = world.send_to(player, FOUND, &("a backpack",));
 }

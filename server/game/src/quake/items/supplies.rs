@@ -20,8 +20,8 @@ pub struct Supplies {
     pub(super) any: bool,
 }
 
-/// The items of a map: what each of them gives, and its entity. The file may take classes over, and
-/// may make ammunition unnecessary.
+/// The gift and the entity of each item of a map. Items whose class has a model in the file are
+/// left out. So are items with ammunition if the file switches ammunition off.
 pub(super) fn gifts<'a>(
     map: &'a Map,
     file: &'a GameFile,

@@ -72,7 +72,7 @@ pub(super) fn call(
     }
 }
 
-/// Sends a body to a place. It takes a tick, or a part of the match, or does not end.
+/// Starts a move to a place. The move takes a tick or a part of the match, or does not end.
 fn move_to(id: EntityId, world: &mut WorldMut<'_>) -> bool {
     let goal = point(world);
     let speed = match world.random().below(4) {

@@ -59,8 +59,8 @@ pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
     points
 }
 
-/// Of the edges at the part's farthest corner along `direction`, the one that leans least towards
-/// `direction`. `None` if none of them lies along the contact.
+/// The edge at the part's farthest corner along `direction` that leans least towards `direction`.
+/// `None` if no edge at that corner lies along the contact.
 fn edge(part: &Part, direction: DVec3) -> Option<[DVec3; 2]> {
     let (corner, at) = part.support(direction);
     let mut best = (EDGE_LEAN, None);

@@ -115,7 +115,7 @@ pub(super) fn flat(
     Some((Separation { axis, gap, on_a, on_b, features: Features::NONE }, points))
 }
 
-/// Two faces that look at each other. One of them is nearly perpendicular to the axis.
+/// Two faces that face each other. One of them is nearly perpendicular to the axis.
 struct Faces<'a, 'p> {
     a: &'p Part<'a>,
     reference: &'p Part<'a>,
@@ -232,7 +232,7 @@ fn most_aligned<'a>(part: &Part<'a>, direction: DVec3) -> (&'a Face, f64) {
 /// that are farthest to either side, and then those that are farthest beyond a side of the ring.
 ///
 /// Points that are about as near as the nearest tie. Otherwise the jitter of a body that lies flat
-/// would choose other points in each tick, and these would begin without the impulses of the last.
+/// would choose other points in each tick, and new points begin without the last tick's impulses.
 fn reduced(open: &mut Vec<Corner>, axis: DVec3, most: usize) -> ArrayVec<Corner, MAX_POINTS> {
     let least = SAME_GAP + open.iter().map(|corner| corner.gap).fold(f64::INFINITY, f64::min);
     let mut pick = |score: &dyn Fn(&Corner) -> f64| {
@@ -288,9 +288,9 @@ mod tests {
     const HEIGHT: f64 = 8.0;
     const GAP: f64 = 0.1;
 
-    /// The points of a prism of this many sides on a large block, of which `is_mutual` says whether
-    /// it is a body. The prism is tipped by `tilt` radians about the y axis, so that its corner on
-    /// the x axis is the lowest.
+    /// The points of a prism of this many sides on a large block. `is_mutual` says whether the
+    /// block is a body. The prism is tipped by `tilt` radians about the y axis, so that its corner
+    /// on the x axis is the lowest.
     fn points(sides: u32, is_mutual: bool, tilt: f64) -> Vec<ContactPoint> {
         let prism = Model::cylinder("prism", RADIUS, HEIGHT, sides).expect("a valid model");
         let block = Model::cuboid("block", DVec3::splat(100.0)).expect("a valid model");
@@ -314,8 +314,8 @@ mod tests {
         sides.map(distance).fold(f64::INFINITY, f64::min)
     }
 
-    /// The distance from the middle of a regular polygon to the line that cuts off this many corners
-    /// in a row.
+    /// The distance from the middle of a regular polygon to the line that cuts off this many
+    /// corners in a row.
     fn cut(sides: u32, left_out: u32) -> f64 {
         RADIUS * (std::f64::consts::PI * f64::from(left_out + 1) / f64::from(sides)).cos()
     }
@@ -328,8 +328,8 @@ mod tests {
         points.iter().all(corner)
     }
 
-    /// With as many corners as there are points, the body is carried at each of them. With one more,
-    /// one corner is left out, and the ring of the others reaches as far as it can.
+    /// A face with no more corners than the maximum of points is carried at each corner. With one
+    /// corner more, one is left out, and the ring of the others reaches as far as it can.
     #[test]
     fn a_face_of_one_corner_too_many_lacks_one_corner() {
         for (most, is_mutual) in [(MAX_POINTS, false), (MUTUAL_POINTS, true)] {
@@ -347,8 +347,8 @@ mod tests {
         }
     }
 
-    /// The corners that are kept are spread all around. The ring reaches farther than one of half as
-    /// many corners would.
+    /// The corners that are kept are spread all around. The ring reaches farther than one of half
+    /// as many corners would.
     #[test]
     fn of_many_corners_a_ring_around_the_weight_is_kept() {
         for (most, is_mutual) in [(MAX_POINTS, false), (MUTUAL_POINTS, true)] {
@@ -363,7 +363,8 @@ mod tests {
         }
     }
 
-    /// The lowest corner of a tipped body is kept, or one that is hardly higher: the body stands on it.
+    /// The lowest corner of a tipped body is kept, or one that is hardly higher: the body stands on
+    /// it.
     #[test]
     fn the_nearest_corner_is_kept() {
         for (most, is_mutual) in [(MAX_POINTS, false), (MUTUAL_POINTS, true)] {

@@ -31,8 +31,8 @@ use crate::threads::{Threads, joined};
 /// A pair nearer than this, in units, has contact points, no matter how its bodies move.
 pub(super) const SPECULATIVE_DISTANCE: f64 = 2.0 * REST_GAP;
 
-/// A pair farther apart has contact points only if it will come this near, in
-/// units, within the tick.
+/// A pair farther apart than [`SPECULATIVE_DISTANCE`] has contact points only if it will come this
+/// near, in units, within the tick.
 const CONTACT_TRIGGER_GAP: f64 = 0.5 * REST_GAP;
 
 /// Minimum distance, in units, that a search assumes every body to move. A body that moves no
@@ -121,7 +121,7 @@ pub(super) fn reach_of(entity: &Entity, shape: &Shape, seconds: f64) -> f64 {
         let Drive { linear, angular } = entity.drive();
         way += (linear.length() + angular.length() * shape.radius) * seconds * seconds;
     }
-    // The term at the end is the speed that a falling body gains in the tick.
+    // Gravity adds speed within the tick, and so lengthens the way.
     let gained = entity.gravity(shape).abs() * seconds * seconds;
     if way > MIN_SEARCH_REACH { way + gained } else { MIN_SEARCH_REACH }
 }
@@ -229,7 +229,7 @@ impl<'a, 'c> Finder<'a, 'c> {
     /// Adds the pairs of a body with the solids of the world.
     pub(super) fn meet_solids(&mut self, own: &Searcher<'a>) {
         let search = self.search;
-        // The guard tests the solids around such a body by itself.
+        // The guard tests the solids around a body with a pocket by itself.
         if own.entity.pocket().is_some() {
             return;
         }
@@ -374,8 +374,8 @@ impl<'a, 'c> Finder<'a, 'c> {
         self.pairs.push(Pair { key, axis, features, gap: rounded_down(gap), points });
     }
 
-    /// The points at which two parts touch. `flat` holds the axis and the points of a face that lies
-    /// flat on another. At a seam of the world the separation `found` is corrected.
+    /// The points at which two parts touch. `flat` holds the axis and the points of a face that
+    /// lies flat on another. At a seam of the world the separation `found` is corrected.
     fn points(
         &mut self,
         (entity, other): (&Entity, Blocker),

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::bodies::blocker::Blocker;
 use crate::collision::separation::Features;
 
-/// Maximum number of points of a part and the world. With four, a coin of many sides would tip over
-/// the corners that are left out.
+/// Maximum number of contact points between a part and the world. With four, a coin with many
+/// corners would tip over the corners that are left out.
 pub(crate) const MAX_POINTS: usize = 8;
 
-/// Maximum number of points of parts of two bodies. Four points carry any load that a plane can
-/// carry. With more, the passes of the solver agree later on their shares, and stacks sway.
+/// Maximum number of contact points between parts of two bodies. Four points carry any load that a
+/// plane can carry. With more, the solver takes more passes to share the load, and stacks sway.
 pub(super) const MUTUAL_POINTS: usize = 4;
 
 /// The points of a manifold.
@@ -31,8 +31,8 @@ pub(crate) struct ContactPoint {
     /// The solver's last impulses along the normal and the two [`tangents`], in kg·units/s. The
     /// solver computes no more digits than an `f32` has.
     pub(crate) impulse: [f32; 3],
-    /// The impulse along the normal that the bodies took in this tick, in kg·units/s: with that by
-    /// which they part, which [`impulse`](Self::impulse) leaves out. Only games read it.
+    /// The impulse along the normal that the bodies took in this tick, in kg·units/s. It includes
+    /// restitution, which [`impulse`](Self::impulse) leaves out. Only games read it.
     pub(crate) taken: f32,
 }
 

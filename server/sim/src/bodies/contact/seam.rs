@@ -26,7 +26,8 @@ const SAME_DIRECTION: f64 = 1e-6;
 /// The faces of a solid that are on the world's surface at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Exposure {
-    /// All faces that the direction of the separation needs, so the direction is kept.
+    /// At least two of the faces that support the direction of the separation, or fewer than two
+    /// faces support it. The direction is kept.
     AsDrawn,
     /// Only one face, with its outward normal.
     Face(DVec3),

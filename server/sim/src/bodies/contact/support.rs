@@ -4,8 +4,8 @@
 //! The manifold of each brush has corners where seams cross the body's footprint. These corners lie
 //! inside the footprint, or on its sides. A rigid body that keeps the gaps at the corners of the
 //! hull keeps the gaps there as well, so those points need no constraint. If they had one, they
-//! would carry a share of the weight that depends on where the map is cut. Friction would then brake
-//! a spin too little, and would push the body aside.
+//! would carry a share of the weight that depends on where the map is cut. Friction would then
+//! brake a spin too little, and would push the body aside.
 
 use glam::{DVec2, DVec3};
 
@@ -25,8 +25,8 @@ const SAME_HEIGHT: f64 = 1.0 / 256.0;
 /// between their neighbours.
 const STRAIGHT: f64 = 1e-3;
 
-/// A point is kept if its gap is smaller than that of the hull there by more than this, in units (a
-/// tenth of the rest gap): there the body is not flat.
+/// A point inside the hull is kept if its gap is smaller than the hull's gap at that place by more
+/// than this, in units (a tenth of the rest gap). The body is not flat there.
 const SAME_GAP: f64 = 0.01;
 
 /// A contact point, seen along the normal.
@@ -39,8 +39,8 @@ struct Spot {
 }
 
 /// Removes the points that are inside the support polygons of one body, or on their sides. `pairs`
-/// are the pairs of the body with the world, `before` those of the last tick, and `to_local` turns a
-/// direction into the body's axes. The points that are left get the impulses of the last tick,
+/// are the pairs of the body with the world, `before` those of the last tick, and `to_local` turns
+/// a direction into the body's axes. The points that are left get the impulses of the last tick,
 /// because a corner of the body may have come over another brush.
 pub(super) fn keep_hulls(pairs: &mut [Pair], before: &[Pair], to_local: impl Fn(DVec3) -> DVec3) {
     if pairs.iter().filter(|pair| !pair.points.is_empty()).count() < 2 {
@@ -82,8 +82,8 @@ fn is_same_normal(a: DVec3, b: DVec3) -> bool {
     a.distance_squared(b) <= SAME_NORMAL * SAME_NORMAL
 }
 
-/// Removes the points of a group of pairs that are inside the hull of all points of the group, or on
-/// its sides.
+/// Removes the points of a group of pairs that are inside the hull of all points of the group, or
+/// on its sides.
 fn keep_hull(pairs: &mut [Pair], group: &[usize], normal: DVec3) {
     let [right, up] =
         [normal.any_orthonormal_vector(), normal.cross(normal.any_orthonormal_vector())];
@@ -120,7 +120,7 @@ fn keep_hull(pairs: &mut [Pair], group: &[usize], normal: DVec3) {
     }
 }
 
-/// The corners of the convex hull of some points, which are sorted, counter-clockwise (Andrew 1979).
+/// The corners of the convex hull of sorted points, counter-clockwise (Andrew 1979).
 fn hull(sorted: &[Spot]) -> Vec<Spot> {
     let mut hull: Vec<Spot> = Vec::new();
     let mut chain = |spots: &mut dyn Iterator<Item = &Spot>| {

@@ -11,10 +11,10 @@ use super::{Pair, Points, tangents};
 /// in units, in the body's axes. Corners of props are farther apart.
 const SAME_POINT: f32 = 4.0;
 
-/// Copies the impulses of the last tick to the points that are still there. Each impulse goes to one
-/// point: the points of a small body are nearer to each other than [`SAME_POINT`], and an impulse
-/// that two of them took would act twice. Friction keeps its direction in the world, although the
-/// tangents of the normal `axis` may differ from those of the last tick.
+/// Copies the impulses of the last tick to the points that are still there. Each impulse goes to
+/// one point: the points of a small body are nearer to each other than [`SAME_POINT`], and an
+/// impulse that two of them took would act twice. Friction keeps its direction in the world,
+/// although the tangents of the normal `axis` may differ from those of the last tick.
 pub(super) fn remember(known: Option<&Pair>, axis: DVec3, points: &mut Points) {
     let Some(known) = known else { return };
     let mut open: ArrayVec<&mut ContactPoint, MAX_POINTS> = points.iter_mut().collect();
@@ -25,8 +25,9 @@ pub(super) fn remember(known: Option<&Pair>, axis: DVec3, points: &mut Points) {
     }
 }
 
-/// Like [`remember`], for the pairs of a body with one plane of the world: all pairs of `known`, and
-/// those of `pairs` at the indices `group`. A point may have come from one brush to another.
+/// Like [`remember`], for all pairs of a body with one plane of the world, because a point may have
+/// moved to another brush. `known` are the pairs of the last tick. `group` holds the indices of the
+/// new pairs in `pairs`.
 pub(super) fn remember_among<'a>(
     known: impl Iterator<Item = &'a Pair>,
     pairs: &mut [Pair],
@@ -55,8 +56,8 @@ pub(super) fn remember_among<'a>(
     }
 }
 
-/// The impulses of the last tick, whose contact had the normal `before`, along the axes of a contact
-/// of the normal `axis`.
+/// Converts the impulses of the last tick, along the axes of a contact with the normal `before`, to
+/// the axes of a contact with the normal `axis`.
 fn handed_on(before: DVec3, axis: DVec3, impulse: [f32; 3]) -> [f32; 3] {
     // Normals whose z components are 0.0 and -0.0 compare as equal, but their tangents differ.
     let same_sign = before.z.is_sign_negative() == axis.z.is_sign_negative();
@@ -69,8 +70,8 @@ fn handed_on(before: DVec3, axis: DVec3, impulse: [f32; 3]) -> [f32; 3] {
     [normal, friction.dot(now[0]), friction.dot(now[1])]
 }
 
-/// The indices of the two points that are nearest to each other, one of either list. `None` if no
-/// two are the same point.
+/// The indices of the two points that are nearest to each other, one from each list. `None` if no
+/// two points count as the same.
 fn nearest(new: &[&mut ContactPoint], old: &[&ContactPoint]) -> Option<[usize; 2]> {
     let (mut nearest, mut found) = (SAME_POINT * SAME_POINT, None);
     for (i, new) in new.iter().enumerate() {
@@ -93,8 +94,8 @@ mod tests {
     use crate::bodies::contact::{ContactPoint, PairKey};
     use crate::collision::separation::Features;
 
-    /// Symptom: a prism with sides of 3.5 units moved aside on a lift. Cause: two of its points took
-    /// the impulse of one point of the last tick. Cure: each impulse goes to one point.
+    /// Symptom: a prism with sides of 3.5 units moved aside on a lift. Cause: two of its points
+    /// took the impulse of one point of the last tick. Cure: each impulse goes to one point.
     #[test]
     fn an_impulse_goes_to_one_point() {
         let at = |x: f32, normal: f32| ContactPoint {

@@ -1,5 +1,5 @@
-//! The effect of liquids on a body: they lift it by the weight of what it displaces, and brake its
-//! motion relative to their flow.
+//! The effect of liquids on a body: they lift it by the weight of the liquid that it displaces, and
+//! brake its motion relative to their flow.
 
 use glam::DVec3;
 use obsp::LiquidKind;
@@ -7,8 +7,8 @@ use obsp::LiquidKind;
 use crate::bodies::roles::Drive;
 
 /// Density of water, in kilograms per cubic unit: 1,000 kg per cubic metre, with 40 units to the
-/// metre. A body of the usual density, which is an eighth of it, floats with an eighth of its volume
-/// below the surface, and no crate tips over.
+/// metre. The usual density of a body is about an eighth of this. So a floating body has an eighth
+/// of its volume below the surface, and no crate tips over.
 const WATER: f64 = 1.0 / 64.0;
 
 /// Density of slime, in kilograms per cubic unit.
@@ -17,12 +17,12 @@ const SLIME: f64 = 0.018;
 /// Density of lava, in kilograms per cubic unit.
 const LAVA: f64 = 0.022;
 
-/// The share of its speed and of its spin that a body loses per second for each kilogram of liquid
-/// that it displaces and each kilogram that it weighs. A body that floats displaces its own mass.
+/// The damping per second, linear and angular, of a slow body that displaces its own mass, as a
+/// floating body does. The damping is proportional to the displaced mass per mass of the body.
 const DRAG: f64 = 3.0;
 
-/// The drag grows by this for each of its radii that the body goes per second, and for each radian
-/// that it turns per second.
+/// The linear drag grows by this for each of its radii that the body moves per second, and the
+/// angular drag for each radian that it turns per second.
 const FAST_DRAG: f64 = 0.5;
 
 /// A body rests at the surface if lift and weight differ by no more than this share of the lift. A
@@ -34,9 +34,9 @@ const REST_SHARE: f64 = 1.0 / 200.0;
 /// small to be seen.
 const REST_DISTANCE: f64 = 0.001;
 
-/// A body that bobs faster than ticks follow is brought to rest at the surface if it goes and turns
-/// more slowly than gravity makes a body go in this many ticks. In flight it gets as fast between two
-/// ticks, so it would hop for ever.
+/// A body that bobs faster than ticks can follow is brought to rest at the surface if it moves and
+/// turns more slowly than gravity makes a body move in this many ticks. Otherwise it would hop for
+/// ever, because it gains about this speed in the air between two ticks.
 const CALM_TICKS: f64 = 2.0;
 
 /// Greatest acceleration by lift, in units per second squared, and in radians per second squared.
@@ -60,11 +60,11 @@ pub(crate) struct Buoyancy {
     pub(crate) damping: [f64; 2],
     /// Whether a part of the body is above the surface, so that it bobs when it is pushed.
     pub(crate) surfaces: bool,
-    /// Whether the body surfaces in a liquid that does not flow, and lift and weight are in balance.
+    /// Whether the body surfaces in a liquid that does not flow, with lift and weight in balance.
     pub(crate) rests: bool,
 }
 
-/// The liquid that a body displaces, on the average of a tick.
+/// The liquid that a body displaces, averaged over a tick.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Displaced {
     /// Kilograms.
@@ -96,10 +96,10 @@ pub(crate) struct Floating {
 impl Buoyancy {
     /// The effect of `displaced` on a body.
     ///
-    /// A small light body bobs faster than ticks follow. So lift and weight together are reduced as
-    /// if the body were heavier by what the lift may change within the tick: an implicit step. Where
-    /// both are equal, nothing changes. This step neither gains nor loses energy. A body that is
-    /// calm therefore takes a step that also loses its speed, the more so the faster it would bob.
+    /// A small light body bobs faster than ticks can follow. So an implicit step reduces the sum of
+    /// lift and weight, as if the change of the lift within the tick made the body heavier. Where
+    /// lift and weight are equal, nothing changes. This step neither gains nor loses energy. A calm
+    /// body therefore takes a step that also loses speed: the faster it would bob, the more.
     pub(crate) fn new(displaced: &Displaced, body: &Floating) -> Self {
         let Floating { gravity, pull, inverse_mass, seconds, .. } = *body;
         let share = displaced.mass * inverse_mass;
@@ -119,7 +119,7 @@ impl Buoyancy {
         let drag = |speed: f64| share * (DRAG + FAST_DRAG * speed);
         let unbalanced = (lift + pull).abs().max(angular.length() * body.radius);
         let damping = [drag(radii), drag(body.angular.length())];
-        // Damping towards the flow is damping towards rest, and this acceleration.
+        // Damping towards the flow equals damping towards rest plus this acceleration.
         let linear = linear + body.flow * damping[0];
         let is_calm_liquid = body.flow == DVec3::ZERO;
         Self {

@@ -23,8 +23,8 @@ const MAX_ACCELERATIONS: [f64; 2] = [1e7, 1e7];
 /// How long a force acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ForceSpan {
-    /// While the bodies move for the next time: one tick. If the body skips a tick because of
-    /// overload, the force acts when the body makes up for it.
+    /// For the next tick only. If the body skips that tick because of overload, the force acts when
+    /// the body makes up for it.
     Tick,
     /// Until the forces of the body are reset.
     UntilReset,
@@ -98,7 +98,8 @@ impl Forces {
         locked: LockedAxes,
         ticks: u16,
     ) -> Drive {
-        // A body that skipped a tick moves by two ticks at once, and spreads the forces over them.
+        // A body that skipped a tick moves by two ticks at once. The forces of one tick are spread
+        // over both.
         let share = 1.0 / f64::from(ticks.max(1));
         let force = self.lasting.force + self.of_tick.force * share;
         let torque = self.lasting.torque + self.of_tick.torque * share;
@@ -111,7 +112,7 @@ impl Forces {
     }
 }
 
-/// The inverse inertia of a body in the world's axes, whose own axes `rotation` turns.
+/// The inverse inertia, in the world's axes, of a body that is turned by `rotation`.
 pub(crate) fn world_inverse_inertia(
     mass: &MassProperties,
     rotation: DMat3,

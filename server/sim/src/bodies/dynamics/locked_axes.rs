@@ -114,7 +114,7 @@ impl BitOr for LockedAxes {
 mod tests {
     use super::*;
 
-    /// With one free axis, a torque about it meets the moment of inertia about it alone.
+    /// With one free axis, only the moment of inertia about that axis resists a torque about it.
     #[test]
     fn the_free_axis_answers_by_its_own_moment() {
         let inertia = DMat3::from_cols_array(&[4.0, 1.0, 0.5, 1.0, 6.0, -1.0, 0.5, -1.0, 8.0]);

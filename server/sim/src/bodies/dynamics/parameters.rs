@@ -78,7 +78,7 @@ impl BodyParameters {
     /// The range of masses, in kilograms. A 32-unit crate weighs 66 kg by default, and a player
     /// 80 kg.
     ///
-    /// The guard holds whatever the masses. The solver carries a body that is up to a hundred times
+    /// The guard works with any masses. The solver carries a body that is up to a hundred times
     /// as heavy as the body that it stands on. Heavier bodies sink towards the lower body until the
     /// guard stops them, and such a stack may not come to rest.
     pub const MASSES: RangeInclusive<f64> = 0.01..=1e6;

@@ -1,4 +1,4 @@
-//! How an entity answers to forces: by its material, or by what it has of its own.
+//! How an entity responds to forces: by its material, or by parameters and forces of its own.
 
 use glam::{DMat3, DVec3};
 
@@ -9,15 +9,14 @@ use crate::collision::mass::MassProperties;
 use crate::collision::shape::Shape;
 use crate::conventions::GRAVITY;
 
-/// Smallest share of the usual speeds below which a body counts as resting. A body that hardly
-/// falls is slower on its way than others.
+/// Minimum of [`Entity::rest_share`].
 const LEAST_REST_SHARE: f64 = 1.0 / 64.0;
 
-/// The share of the usual speeds below which a body counts as resting that surfaces and carries
-/// others, or is carried. Bobbing, it is as slow where it turns back.
+/// [`Entity::rest_share`] of a body at the surface of a liquid that is not in balance, because it
+/// bobs, carries others or is carried. A body that bobs is slow where it turns back.
 const BOBBING_REST_SHARE: f64 = 1.0 / 16.0;
 
-/// Slower accelerations than this, in units per second squared, count as none: a body floats.
+/// Accelerations below this, in units per second squared, count as none: the body floats.
 pub(crate) const WEIGHTLESS: f64 = 1e-6;
 
 impl Entity {
@@ -80,9 +79,9 @@ impl Entity {
         self.dynamics.drive(rotation, self.record.pace.ticks()).unwrap_or_default()
     }
 
-    /// The share of the usual speeds below which the body counts as resting: less for a body that
-    /// hardly falls, because it is as slow on its way. A body on which no force acts gets the usual
-    /// speeds, and so does one that floats in balance.
+    /// The share of the usual speeds below which the body counts as resting. The share is smaller
+    /// for a body that hardly falls, because it is slow even while it falls. It is 1 for a body on
+    /// which no force acts, and for a body that floats in balance.
     pub(crate) fn rest_share(&self, shape: &Shape) -> f64 {
         let gravity = self.gravity(shape);
         match self.record.buoyancy {

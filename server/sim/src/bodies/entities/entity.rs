@@ -83,8 +83,8 @@ pub(crate) struct Record {
     /// through other bodies. Between two ticks it is zero.
     #[serde(skip)]
     pub(crate) driven_velocity: DVec3,
-    /// The effect of liquids on the body within the tick. Each tick finds it anew. Between two ticks
-    /// it is `None`.
+    /// The effect of liquids on the body within the tick. Each tick finds it anew. Between two
+    /// ticks it is `None`.
     #[serde(skip)]
     pub(crate) buoyancy: Option<Buoyancy>,
     /// The last stop of the body by the guard in this tick, if there was one. The simulation does
@@ -259,7 +259,8 @@ impl Entity {
         [self.velocity, self.angular].map(|velocity| velocity * share)
     }
 
-    /// The velocity of the body's surface relative to the body; zero for all bodies except conveyors.
+    /// The velocity of the body's surface relative to the body; zero for all bodies except
+    /// conveyors.
     pub(crate) fn surface(&self) -> DVec3 {
         match &self.role {
             Role::Kinematic(kinematic) => kinematic.surface,
@@ -299,8 +300,8 @@ impl Entity {
         }
     }
 
-    /// Resets the body's sleep. A kinematic body sleeps if its velocities and that of its surface are
-    /// zero, and is alone in its island.
+    /// Resets the body's sleep. A kinematic body sleeps if its velocities and that of its surface
+    /// are zero, and is alone in its island.
     pub(crate) fn reset_sleep(&mut self) {
         self.sleep = SleepState::default();
         if self.is_kinematic() {
@@ -316,7 +317,7 @@ impl Entity {
         matches!(self.role, Role::Missile(Missile { motion: MissileMotion::Bouncing, .. }))
     }
 
-    /// The force that moves the body in this tick.
+    /// The cause of the body's motion in this tick.
     pub(crate) fn mobility(&self) -> Mobility {
         let is_placed = self.placement().is_some();
         if !self.is_rigid() && !self.is_kinematic() {
@@ -333,8 +334,9 @@ impl Entity {
         }
     }
 
-    /// Whether ticks leave the entity as it is: it is a body that sleeps or a picture that follows
-    /// nothing, and the last search for contacts has noted it as it is.
+    /// Whether ticks leave the entity as it is. This holds for a body that sleeps or that a game
+    /// has taken out of the world, and for a picture that follows nothing, if nothing about the
+    /// entity has changed since the last search for contacts.
     pub(super) fn is_idle(&self) -> bool {
         let stays = match (&self.placed, self.outside) {
             (Some(_), _) => self.sleep.asleep,

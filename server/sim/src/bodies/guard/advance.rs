@@ -186,7 +186,7 @@ impl Space<'_> {
     /// proposals are of placed props, in ascending order of slot. `planes` gives the plane that
     /// last divided a body from a blocker. `neighbours` are the pairs that the search for contacts
     /// found, with their known planes. A body that stays within its free distance of the place
-    /// where the search found it meets only its neighbours. [`hold`](super::hold) comes before.
+    /// where the search found it meets only its neighbours. Call [`hold`](super::hold) before.
     pub(crate) fn advance<P: LastPlane + Send + Sync>(
         &self,
         proposals: &[Proposal],
@@ -231,8 +231,7 @@ impl Space<'_> {
             let undirected = entity.record.moved + swing;
             let since_search = SinceSearch { undirected, shift };
             let travel = undirected + shift.length();
-            // The difference of `travel` and `entity.record.moved` would not do, because both may be
-            // infinite.
+            // Not computed as `travel` less `entity.record.moved`, because both may be infinite.
             let way = swing + shift.length();
             let extra_margins = if entity.is_kinematic() {
                 [EXTRA_MARGIN, EXTRA_MARGIN_MOVING]
@@ -279,7 +278,7 @@ impl Space<'_> {
         for mover in movers.iter_mut().filter(|mover| mover.pocket.is_some()) {
             self.stop_outside_pocket(mover, context);
         }
-        // For each slot: the number of its mover, counted from one; zero for what stands.
+        // For each slot: the number of its mover, counted from one; zero if the entity stands.
         let mut mover_of = vec![0u16; self.entities.slot_count()];
         for (mover, number) in movers.iter().zip(1..) {
             mover_of[usize::from(mover.slot)] = number;
@@ -412,13 +411,13 @@ impl MovingBody<'_> {
 }
 
 impl<P> MovingPair<P> {
-    /// The one of its movers that is not this one.
+    /// The other of its two movers.
     pub(super) fn other(&self, mover: usize) -> usize {
         let [a, b] = self.movers;
         if mover == a { b } else { a }
     }
 
-    /// How much earlier than at their meeting the two bodies stop, as a share of their motion.
+    /// How much earlier the two bodies stop than they would meet, as a share of their motion.
     pub(super) fn extra_margin_time(&self, movers: &[MovingBody]) -> f64 {
         let [a, b] = self.movers.map(|mover| &movers[mover]);
         let extra_margin = a.extra_margins[1].max(b.extra_margins[1]);

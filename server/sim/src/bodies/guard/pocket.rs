@@ -1,8 +1,8 @@
-//! Pockets: boxes in which the static world does not stop a kinematic body, such as the gap in a wall
-//! into which a door slides. Players and bodies are never left out.
+//! Pockets: boxes in which the static world does not stop a kinematic body, such as the gap in a
+//! wall into which a door slides. Players and other bodies stop it there as well.
 //!
-//! A solid is left out if whatever body and solid can share lies within the pocket. So the body may be
-//! in a wall there, and no part of it may be in any solid elsewhere.
+//! A solid is left out if the overlap of its box and the body's box lies within the pocket. So the
+//! body may be in a wall there, but no part of it may be in a solid elsewhere.
 
 use obsp::geometry::Aabb;
 
@@ -21,8 +21,8 @@ pub(super) fn leaves_out(pocket: Option<&Aabb>, bounds: &Aabb, solid: &Aabb) -> 
 }
 
 impl Space<'_> {
-    /// Stops a moving body with a pocket at the solids of the world that are not left out. The search
-    /// for contacts looks for no solids near such a body.
+    /// Stops a moving body with a pocket at the solids of the world that are not left out. The
+    /// search for contacts looks for no solids near such a body.
     pub(super) fn stop_outside_pocket(&self, mover: &mut MovingBody, context: &mut StepContext) {
         let Some(pocket) = mover.pocket else { return };
         let way = mover.body.speedbox().inflated(MARGIN);
@@ -34,8 +34,8 @@ impl Space<'_> {
                 return;
             }
             let found = first_impact(&mover.body, &solid, (0.0, 1.0), MARGIN, None, context);
-            // A body that is in a solid within its pocket may not take the rest of itself out of the
-            // pocket, but it is where it may be.
+            // The body starts in the solid, but only within its pocket, which is allowed. The
+            // motion would leave the pocket, so the body stays where it is.
             let stays =
                 found == TimeOfImpact::Overlapping && leaves_out(Some(&pocket), &start, around);
             met.push((Blocker::Solid(index), found, stays));

@@ -3,16 +3,16 @@ use obsp::geometry::Aabb;
 use crate::bodies::entities::Entity;
 use crate::traits::CollisionLayers;
 
-/// The entity, or the query, for which the entities and the solids in a box are looked up. An entity
-/// meets only those that its layers and its pocket let it meet, so that code that follows a motion
-/// need not ask again.
+/// The entity, or the query, for which the entities and the solids in a box are looked up. Only the
+/// entities and solids that the seeker's layers and pocket let it meet are found, so code that
+/// follows a motion need not check this again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seeker {
     /// The slot of the entity, which is left out.
     own: Option<u16>,
     /// The layers of the entity; `None` for a query, which meets everything.
     layers: Option<CollisionLayers>,
-    /// Layers that the entities must not meet, to look up what new layers add.
+    /// Layers that the found entities must not meet: the old layers of an entity with new layers.
     but_not: Option<CollisionLayers>,
     /// The box in which the static world is left out.
     pocket: Option<Aabb>,

@@ -48,8 +48,8 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
     while let Some((time, event)) = queue.next() {
         let stopping: &[usize] = match &event {
             Event::Standing(index) => std::slice::from_ref(index),
-            // Any other event is out of date: one of the two bodies has stopped since, and the pair
-            // was tested again.
+            // An event with another time is out of date: one of the two bodies has stopped since,
+            // and the pair was tested again.
             Event::Pair(index) => match meetings[*index].filter(|meeting| meeting.time == time) {
                 Some(meeting) => stop_both(movers, &pairs[*index].movers, meeting, &has_stopped),
                 None => continue,
@@ -81,7 +81,7 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
     }
 }
 
-/// Stops those of two bodies that still move where they meet. Returns both.
+/// Stops two bodies where they meet, unless they have stopped before. Returns both.
 fn stop_both<'a>(
     movers: &mut [MovingBody],
     both: &'a [usize; 2],

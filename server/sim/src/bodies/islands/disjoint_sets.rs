@@ -10,7 +10,7 @@ impl DisjointSets {
         Self { parents: (0..count).map(|number| number as u16).collect() }
     }
 
-    /// The lowest number of the set that `number` belongs to. The way to it is shortened.
+    /// The lowest number of the set that `number` belongs to. Shortens the path to that number.
     pub(crate) fn root(&mut self, number: u16) -> u16 {
         let mut root = number;
         while self.parents[usize::from(root)] != root {
@@ -21,16 +21,16 @@ impl DisjointSets {
         root
     }
 
-    /// Makes one set of the sets of two numbers.
+    /// Merges the sets of two numbers.
     pub(crate) fn join(&mut self, a: u16, b: u16) {
         let (a, b) = (self.root(a), self.root(b));
         self.parents[usize::from(a.max(b))] = a.min(b);
     }
 
-    /// The name of each number's set.
+    /// For each number: the lowest number of its set.
     pub(crate) fn into_roots(mut self) -> Vec<u16> {
         for number in 0..self.parents.len() {
-            // The parent is no higher, and so has its root already.
+            // The parent is no higher than the number, so its entry is its root already.
             self.parents[number] = self.parents[usize::from(self.parents[number])];
         }
         self.parents

@@ -16,9 +16,9 @@ use crate::bodies::mobility::Mobility;
 use crate::collision::pose::Pose;
 
 impl Rounds<'_> {
-    /// For each kinematic body that completed less than half of its motion, makes the rest of the
-    /// motion together with the stopped bodies of its group. Returns the bodies that are still
-    /// stopped afterwards.
+    /// For each kinematic body that a dynamic body stopped before half of its motion: moves it for
+    /// the rest of the motion, together with the stopped bodies that it pushes or carries. Returns
+    /// the bodies that are still stopped afterwards.
     pub(super) fn carry(&mut self, mut stopped: Vec<Remainder>) -> Vec<Remainder> {
         for slot in self.moving_kinematic() {
             let Ok(at) = stopped.binary_search_by_key(&slot, |remainder| remainder.slot) else {
@@ -104,8 +104,8 @@ impl Rounds<'_> {
         carried.filter_map(proposal).collect()
     }
 
-    /// Removes the kinematic bodies from those that were stopped, and adjusts their speeds. They
-    /// move by their velocity alone, never in part, and keep that velocity for the next tick.
+    /// Removes the kinematic bodies from the stopped bodies, and adjusts their speeds. A kinematic
+    /// body never makes only a part of its motion, and keeps its velocity for the next tick.
     pub(super) fn without_kinematic(&mut self, mut stopped: Vec<Remainder>) -> Vec<Remainder> {
         if !self.entities.has_kinematic() {
             return stopped;

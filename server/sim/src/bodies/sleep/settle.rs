@@ -17,42 +17,43 @@ use crate::counters::AwakeReason;
 /// at any speed. A body that is wedged in a heap may jitter for ever.
 const JITTER_DISTANCE: f64 = 1.0;
 
-/// A small body jitters within this share of its radius. A small domino falls by less than a unit in
-/// the time in which a heap comes to rest.
+/// A small body jitters only within this share of its radius. [`JITTER_DISTANCE`] would be too
+/// far: a small domino falls by less than a unit in the time in which a heap comes to rest.
 const JITTER_SHARE: f64 = 0.125;
 
 /// Minimum number of ticks for which a body of a heap must jitter before it sleeps. A body that
 /// begins to fall has hardly moved in the first ticks.
 const JITTER_TICKS: u16 = 6;
 
-/// A tick in which a body jitters and lies on its points counts as this many in which it balances.
-/// In a heap jitter counts as being still. So a body that has balanced for four times
-/// [`STILL_SECONDS`], and then touches another body, rests at once.
+/// A tick in which a body jitters counts as this many, or as one if the body balances. In a heap,
+/// jitter counts as being still. So a body that has balanced for four times [`STILL_SECONDS`], and
+/// then touches another body, rests at once.
 pub(crate) const JITTER_WEIGHT: u16 = 4;
 
 /// A body that touches no other body and is faster than this, in units per second, rocks: it would
 /// fall asleep aslant if this counted as jitter.
 const ROCKING_SPEED: f64 = 6.0;
 
-/// How long a body that touches no other body must jitter before it sleeps if its weight does not
-/// act between the points that carry it, in seconds. Such a body balances on an edge or a corner, or
-/// rocks on its rim, and is slow where it is about to turn over or back. A body that balances exactly
-/// sleeps after this time.
+/// How long a body that touches no other body must jitter before it sleeps, in seconds, if its
+/// weight does not act between the points that carry it. Such a body balances on an edge or a
+/// corner, or rocks on its rim. It is slow just before it turns over or back. A body that balances
+/// exactly sleeps after this time.
 const BALANCE_SECONDS: f64 = 4.0;
 
-/// A body that touches no other body sleeps after this time of jitter, in seconds, if it lies on its
-/// points in that tick. A tick in which it lies counts as [`JITTER_WEIGHT`], so a body that lies all
-/// the time sleeps after half a second. This is longer than [`STILL_SECONDS`], so that
-/// the body has time to begin to slide. A body that rocks lies for a tick on its way. Between this
-/// time and [`BALANCE_SECONDS`] it comes to lie at least once, and so it sleeps flat.
+/// A body that touches no other body sleeps after this time of jitter, in seconds, if it lies on
+/// its points in that tick. A tick in which it lies counts as [`JITTER_WEIGHT`], so a body that
+/// lies all the time sleeps after half a second. This is longer than [`STILL_SECONDS`], so that the
+/// body has time to begin to slide. A rocking body lies flat for a tick while it swings from one
+/// side to the other. Between this time and [`BALANCE_SECONDS`] that happens at least once, so the
+/// body sleeps flat.
 const LYING_SECONDS: f64 = 2.0;
 
 /// Points whose gaps differ by no more than this, in units, carry their body together. The gap of a
 /// point depends a little on its load.
 const SAME_GAP: f64 = 1.0 / 128.0;
 
-/// Like [`SAME_GAP`], for each unit of distance between the points: a body that lies on points of
-/// such gaps leans by a twentieth of a degree.
+/// Like [`SAME_GAP`], for each unit of distance between the points: a body that lies on points
+/// whose gaps differ by this much leans by a twentieth of a degree.
 const SAME_SLOPE: f64 = 1.0 / 1146.0;
 
 /// How long a body must have been held by the solver or the guard before it sleeps, in seconds.
@@ -74,15 +75,15 @@ enum State {
     NotAwake,
     /// The body does not rest, or nothing carries it. Bodies that touch it stay awake with it.
     Awake(AwakeReason),
-    /// The body rests, but stays awake because of another one.
+    /// The body rests, but another body keeps it awake.
     KeptAwake(AwakeReason),
     /// The body may sleep.
     MaySleep,
 }
 
-/// Counts the ticks of rest. A body falls asleep if it has rested for long enough and touches only
-/// bodies that have rested as long. A resting body that touches a moving body stays awake. Bodies
-/// that touch nothing except the resting one may sleep.
+/// Counts the ticks of rest. A body falls asleep if it has rested for long enough and touches no
+/// body that moves. A resting body that touches a moving body stays awake, but does not keep its
+/// other neighbours awake.
 pub(crate) fn settle(
     entities: &mut Entities,
     shapes: &Shapes,
@@ -162,8 +163,8 @@ fn count_rest(
         (false, true) => ticks(BALANCE_SECONDS),
         (false, false) => ticks(LYING_SECONDS),
     };
-    // A body that lies alone does not sleep just because it is still: it has to come to its rest
-    // gap before.
+    // A body that lies alone does not sleep just because it is still: it has to reach its rest gap
+    // first.
     let stands = (in_heap || is_vehicle) && sleep.still_ticks >= enough;
     let held = !balances && sleep.held_ticks >= ticks(HELD_SECONDS).max(HELD_TICKS);
     let moves = !stands && sleep.jitter_ticks < jitter_ticks && !held;
@@ -178,7 +179,7 @@ fn count_rest(
 
 /// The weighted ticks for which a body of a heap must jitter before it sleeps.
 pub(super) fn heap_jitter(seconds: f64) -> u16 {
-    // A tick may be so short that the number of ticks is the greatest that fits.
+    // Ticks may be so short that their weighted number does not fit into the count.
     ticks(STILL_SECONDS, seconds).max(JITTER_TICKS).saturating_mul(JITTER_WEIGHT)
 }
 
@@ -196,7 +197,7 @@ fn jitters(entity: &Entity, shapes: &Shapes, rest_share: f64) -> bool {
     pose.position.distance(anchor.position) + turned < jitter_distance * rest_share
 }
 
-/// The bodies that touch another.
+/// The bodies that touch another body.
 fn in_heap(pairs: &[Pair]) -> SlotSet {
     meeting_bodies(pairs).flat_map(|(body, other)| [body, other]).collect()
 }
@@ -239,8 +240,8 @@ fn balances(entities: &Entities, shapes: &Shapes, pairs: &[Pair], in_heap: &Slot
     balancing
 }
 
-/// The points of a pair with the world that touch: each with its place, as seen from the body's
-/// centre of mass from above, and its gap after the tick.
+/// The touching points of a pair with the world. Each has its horizontal position relative to the
+/// body's centre of mass, and its gap after the tick.
 fn points(entity: &Entity, pose: &Pose, pair: &Pair) -> impl Iterator<Item = (DVec2, f64)> {
     let rotation = pose.rotation();
     let touching = pair.points.iter().filter(|point| f64::from(point.gap) < TOUCH);
@@ -252,9 +253,9 @@ fn points(entity: &Entity, pose: &Pose, pair: &Pair) -> impl Iterator<Item = (DV
     })
 }
 
-/// Keeps the points that carry a body, each with its gap: the nearest one, then each that is level
-/// with all points kept before. A body that rocks on a narrow face touches the ground with the whole
-/// face, but stands on one of its edges.
+/// Keeps the points that carry a body: the point with the smallest gap, and then each point that is
+/// level with all points kept so far. A body that rocks on a narrow face touches the ground with
+/// the whole face, but stands on one of its edges.
 fn keep_carrying(points: &mut Vec<(DVec2, f64)>) {
     points.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut kept = 0;
@@ -271,15 +272,15 @@ fn keep_carrying(points: &mut Vec<(DVec2, f64)>) {
     points.truncate(kept);
 }
 
-/// Whether the origin is one of some points, or inside their convex hull.
+/// Whether the origin is one of the points, or inside their convex hull.
 fn surrounds(points: &[(DVec2, f64)]) -> bool {
     let places = || points.iter().map(|(at, _)| *at);
     places().any(|at| at == DVec2::ZERO) || places().all(|a| places().any(|b| a.perp_dot(b) < 0.0))
 }
 
 /// The bodies that something touches from below, or from above if they fall upward or a liquid
-/// presses them up. A body that the guard stops beside another body is not carried, and would sleep
-/// hanging in the air.
+/// presses them up. A body that the guard stops beside another body is not carried. If it counted
+/// as carried, it would fall asleep in the air.
 fn carried(entities: &Entities, shapes: &Shapes, pairs: &[Pair]) -> SlotSet {
     let rises = |slot: u16| {
         let lift = |entity: &Entity| entity.record.buoyancy.map_or(0.0, |of| of.drive.linear.z);
@@ -334,7 +335,7 @@ fn keep_awake(states: &mut [State], entities: &Entities, pairs: &[Pair], driven:
 mod tests {
     use super::*;
 
-    /// The corners of a face of 12 by 90 units, of which one long side is this much higher.
+    /// The corners of a face of 12 by 90 units. One long side is higher by `higher`.
     fn face(higher: f64) -> Vec<(DVec2, f64)> {
         let corners = [(-6.0, -45.0), (6.0, -45.0), (6.0, 45.0), (-6.0, 45.0)];
         let gap = |x: f64| if x > 0.0 { 0.1 + higher } else { 0.1 };

@@ -19,8 +19,9 @@ const MAX_ROUNDS: usize = 3;
 /// islands of the bodies it touches.
 const WAKE_ISLAND_SPEED: f64 = 20.0;
 
-/// Wakes the sleeping bodies that a moving body touches by `pairs`, or has left since `before`, the
-/// pairs of the last tick. Adds to `pairs` those of the bodies that have woken.
+/// Wakes the sleeping bodies that a moving body touches in `pairs`, and those that an awake body
+/// touched in `before`, the pairs of the last tick, and has left since. Adds the pairs of the woken
+/// bodies to `pairs`.
 pub(crate) fn wake_for_tick(
     map: &obsp::Map,
     shapes: &Shapes,
@@ -31,8 +32,8 @@ pub(crate) fn wake_for_tick(
 ) {
     let index = PairIndex::new(pairs, entities.slot_count());
     let mut woken = wake_parted(entities, before, &index);
-    // The last search wakes no body. A body that moves without a search could leave a sleeping one
-    // in the air, and no pair would show that.
+    // No body is woken after the last search. Such a body would move without a search, and could
+    // leave a sleeping body in the air without any pair that shows this.
     for _ in 0..MAX_ROUNDS {
         woken.extend(wake_touched(entities, shapes, pairs, context.seconds).iter());
         if woken.is_empty() {
@@ -67,8 +68,8 @@ fn wake_touched(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], second
     });
     let mut waking = WakingIslands::NONE;
     for (wakes_all, slot) in touched.collect::<Vec<_>>() {
-        // An impact wakes the whole island. A body that only leans over wakes its neighbour. The
-        // neighbour wakes the next one if it has to give way.
+        // An impact wakes the whole island. A body that only leans over wakes just its neighbour.
+        // The neighbour wakes the next body if it has to give way.
         if wakes_all {
             waking.add(entities, slot);
         } else {

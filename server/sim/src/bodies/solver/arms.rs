@@ -1,7 +1,7 @@
 //! The place at which impulses act on two bodies that meet fast, and the inertia that they turn.
 //!
-//! A wheel that rolls a good part of its circumference in a tick meets the floor at a corner that was
-//! far ahead when the tick began. So the arm of an impulse turns with the body.
+//! A wheel that rolls a good part of its circumference in a tick meets the floor at a corner that
+//! was far ahead when the tick began. So the arm of an impulse turns with the body.
 //!
 //! The two points of a contact are apart until the bodies meet, and slip past each other while the
 //! bodies touch. At a thousand units per second they slip by many units. If the impulses on the two
@@ -45,9 +45,9 @@ pub(super) fn arms(constraint: &ContactConstraint, points: &[ConstraintPoint]) -
     }
 }
 
-/// Makes the impulses of a constraint act at the middle of its points, where these are now, and
-/// updates its separations. The impulses of this sub-step, which start the next one, act at that
-/// middle as well.
+/// Makes the impulses of each contact of a constraint act at the middle between the present places
+/// of its two points, and updates the separations. The next sub-step starts with the impulses of
+/// this sub-step, so these act at that middle as well.
 pub(super) fn act_between(
     constraint: &mut ContactConstraint,
     points: &mut [ConstraintPoint],

@@ -20,8 +20,8 @@ use crate::collision::shape::Shapes;
 const PRECESSING_SPIN: f64 = 0.1;
 
 /// A body in contact that spins faster than this, in radians per second, precesses in each
-/// sub-step, from the sub-step on in which an impact gives it this spin. The precession of a slower
-/// body over the whole tick is applied as an acceleration.
+/// sub-step. If an impact gives it this spin, it precesses from that sub-step on. The precession of
+/// a slower body over the whole tick is applied as an acceleration.
 const FAST_SPIN: f64 = 3.0;
 
 const FAST_SPIN_SQUARED: f32 = (FAST_SPIN * FAST_SPIN) as f32;
@@ -48,7 +48,7 @@ pub(super) struct Twist {
 }
 
 /// The speed of a body in a sub-step may be at most this many times the highest speed at the end of
-/// the tick. Larger numbers would grow from sub-step to sub-step until they are infinite.
+/// the tick. Larger speeds would grow from sub-step to sub-step until they are infinite.
 const OVERSHOOT: f32 = 16.0;
 
 /// The displacement of a body since the tick began, for all of its points.
@@ -75,7 +75,7 @@ pub(super) struct SolverBody {
     pub(super) position: DVec3,
     /// Velocity of the surface relative to the body; zero for all bodies except conveyors.
     pub(super) surface: Vec3,
-    /// Acceleration by gravity, its own engine and its precession.
+    /// Acceleration by gravity, engine, other forces and precession.
     acceleration: Twist,
     /// Rotation since the tick began.
     delta_rotation: DQuat,
@@ -83,8 +83,8 @@ pub(super) struct SolverBody {
     inertia: DMat3,
     /// Whether the body's angular velocity changes as it turns freely.
     precesses: bool,
-    /// Whether the body precesses in each sub-step. For other bodies, `acceleration` holds the
-    /// precession, which is `precession`.
+    /// Whether the body precesses in each sub-step. For other bodies, `acceleration` includes
+    /// `precession`.
     is_fast: bool,
     precession: PaddedVec3,
     /// Velocities before the impulses of the current sub-step.
@@ -311,7 +311,7 @@ impl Bodies {
         };
     }
 
-    /// Changes by `angular` the change of angular velocity that the next sub-step repeats.
+    /// Adds `angular` to the change of angular velocity that the next sub-step repeats.
     pub(super) fn change_impulses(&mut self, body: usize, angular: PaddedVec3) {
         self.list[body].base.angular -= angular;
     }

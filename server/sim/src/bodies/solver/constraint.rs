@@ -19,8 +19,8 @@ pub(super) struct ContactConstraint {
     /// Indices of the bodies. The second index is 0 if the second body stands still. Both are 0 in
     /// a lane without a pair.
     pub(super) bodies: [[u32; LANES]; 2],
-    /// Whether both bodies of its pairs move. Most contacts are with the world. Their sums leave
-    /// out the second body.
+    /// Whether both bodies of its pairs move. For contacts with the world, which are the most, the
+    /// sums leave out the second body.
     pub(super) is_mutual: bool,
     /// Normal from the first body to the second, and two tangents.
     pub(super) axes: [Vec3Lanes; 3],
@@ -30,7 +30,7 @@ pub(super) struct ContactConstraint {
     pub(super) free: Option<Box<[Vec3Lanes; 2]>>,
     pub(super) inverse_inertias: [SymmetricLanes; 2],
     /// Velocity of the second surface relative to that of the first, beyond the velocities of the
-    /// bodies, if either body is a conveyor. Friction alone heeds it, so only its part along the
+    /// bodies, if either body is a conveyor. Only friction uses it, so only its part along the
     /// surface counts.
     surface: Option<Box<Vec3Lanes>>,
     pub(super) restitution: Lanes,
@@ -91,7 +91,7 @@ impl Velocities {
 impl ContactConstraint {
     /// Makes the impulses at a point act at the ends of `arms`, which begin at the centres of the
     /// bodies. `before` are the inverse inertias with which the accumulated impulses acted. Returns
-    /// the change of both angular velocities if these impulses had acted at the new arms.
+    /// by how much both angular velocities would differ had these impulses acted at the new arms.
     pub(super) fn set_arms(
         &self,
         point: &mut ConstraintPoint,
@@ -275,7 +275,7 @@ impl ContactConstraint {
         self.keep_locked(&mut velocities.linear);
     }
 
-    /// Removes the velocities along locked axes, which impulses do not give.
+    /// Removes the velocities along locked axes, because impulses must not give any.
     #[inline(always)]
     pub(super) fn keep_locked(&self, linear: &mut [Vec3Lanes; 2]) {
         if let Some(free) = &self.free {
@@ -283,7 +283,7 @@ impl ContactConstraint {
         }
     }
 
-    /// The share of the mobility of each body that it has along an axis.
+    /// For each body: the share of its mobility that is left along an axis.
     pub(super) fn shares_along(&self, axis: Vec3Lanes) -> [Lanes; 2] {
         match &self.free {
             Some(free) => [0, 1].map(|k: usize| axis.scaled(free[k]).dot(axis)),

@@ -29,17 +29,17 @@ impl SubSteps {
         self.seconds / f64::from(self.count)
     }
 
-    /// Number of additional passes over all points. A lift that changes its speed does so when a tick
-    /// begins, and its riders only within the tick. So they part and land again in each tick. Until
-    /// the points agree, the order of the corners turns a rider, and friction would act on that turn
-    /// as if the rider slipped: it would move it aside.
+    /// Number of additional passes over all points. A lift changes its speed when a tick begins,
+    /// but its riders change theirs only within the tick. So they part and land again in each tick.
+    /// Until the points agree, the order of the corners turns a rider. Friction would act on that
+    /// turn as if the rider slipped, and would move the rider aside.
     fn landing_passes(self) -> u32 {
         if self.repeats_landings { LANDING_PASSES } else { 0 }
     }
 }
 
-/// Number of additional passes per sub-step over the points of a body that a kinematic body carries.
-/// The points of one box agree after about ten passes.
+/// Number of additional passes per sub-step over the points of a body that a kinematic body
+/// carries. The points of one box agree after about ten passes.
 const LANDING_PASSES: u32 = 10;
 
 /// Pairs that touch, prepared for the solver.

@@ -6,8 +6,8 @@ use glam::DVec3;
 use super::block::Block;
 use super::contacts::{Contacts, SubSteps};
 
-/// Minimum number of bodies in a block of small islands, if there are enough bodies. Fewer would
-/// leave lanes empty.
+/// Minimum number of bodies in a block of small islands, if there are enough bodies. Smaller blocks
+/// would leave lanes empty.
 const BLOCK: usize = 128;
 
 /// Maximum number of bodies of one island per block. A larger island is halved until its parts are
@@ -38,8 +38,8 @@ pub(super) struct Division {
     pub(super) divided: Vec<DividedIsland>,
     /// The place of each body; the first is the fixed body.
     pub(super) places: Vec<Place>,
-    /// For each pair of tick and sub-step counts, and the kinds of repeated passes: the index of the
-    /// last block of whole islands with these.
+    /// For each combination of tick count, sub-step count and kinds of repeated passes: the index
+    /// of the last block of whole islands with this combination.
     open: Vec<([u32; 4], usize)>,
 }
 

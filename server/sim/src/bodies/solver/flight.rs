@@ -42,8 +42,8 @@ pub(super) fn fly(entity: &mut Entity, shape: &Shape, seconds: f64) -> Option<Pr
         if locked.contains(LockedAxes::ROTATION_LOCKED) { start.orientation } else { orientation };
     entity.angular = angular;
     let target = Pose { position: start.position + shift, orientation };
-    // A body without weight rests in the air, and one in balance on a liquid. An engine may cancel
-    // gravity, but it never rests.
+    // A body without weight rests in the air, and a body in balance rests on a liquid. A vehicle
+    // never rests, even if its engine cancels gravity.
     let floats = entity.record.buoyancy.is_some_and(|buoyancy| buoyancy.rests);
     let held = (acceleration.length() < WEIGHTLESS || floats)
         && entity.player().is_none()
@@ -53,9 +53,9 @@ pub(super) fn fly(entity: &mut Entity, shape: &Shape, seconds: f64) -> Option<Pr
     proposal(entity.id.slot, [&start, &target], shape.radius, seconds)
 }
 
-/// The motion of a step under linear damping, with the approximate exponential of [`damped`]. A
-/// constant acceleration divided by the damping is a fixed point, to the last bit but rounding: the
-/// terminal velocity.
+/// The motion of a step under linear damping, with the approximate exponential of [`damped`]. The
+/// terminal velocity is a constant acceleration divided by the damping. No step changes it, except
+/// by rounding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Braked {
     /// The share of the velocity that is kept.

@@ -1,31 +1,31 @@
 //! The loads of the bodies of an island, and the number of sub-steps that they need.
 //!
 //! A pass gives a body the impulse that stops it, and no more. A light body under a heavy one hands
-//! on a small share of the load in each pass. The soft constraint that pushes bodies apart yields in
-//! proportion to the load as well. It yields a quarter as much if the sub-steps are half as long, so
-//! the number of sub-steps grows as the root of the load.
+//! on a small share of the load in each pass. The soft constraint that pushes bodies apart yields
+//! in proportion to the load as well. It yields a quarter as much if the sub-steps are half as
+//! long, so the number of sub-steps grows as the root of the load.
 
 use glam::DVec3;
 
 use crate::bodies::contact::Pair;
 
-/// Maximum number of sub-steps that a load adds up to, in a tick of 1/60 s. A body that carries
-/// [`MOST_FOR_LOADS`]²/[`PER_ROOT`]² times its own mass gets as many.
+/// Loads raise the number of sub-steps of an island to this at most, in a tick of 1/60 s. A body
+/// that carries [`MOST_FOR_LOADS`]²/[`PER_ROOT`]² times its own mass needs this many.
 pub(crate) const MOST_FOR_LOADS: u32 = 40;
 
 /// Number of sub-steps for each root of the load, where the load is the carried mass divided by the
-/// mass of the body. A stack of three equal bodies gets one more than its number of bodies gives.
+/// mass of the body. A stack of three equal bodies gets one sub-step more than without loads.
 const PER_ROOT: f64 = 4.0;
 
-/// Maximum number of bodies of an island whose loads count. An island of more is a heap. Its bodies
-/// lean on many others. There, more sub-steps cost half as much again, and no heap lies better.
+/// Maximum number of bodies of an island whose loads count. A larger island is a heap, whose bodies
+/// lean on many others. More sub-steps make a heap cost half as much again, and do not help it.
 const MAX_STACK: usize = 16;
 
 /// In a contact whose normal has at least this height, the upper body lies on the lower one.
 const CARRYING_SLOPE: f64 = 0.3;
 
-/// Two bodies that move faster than this relative to each other, in units per second, hit each other:
-/// neither lies on the other.
+/// Two bodies that move faster than this relative to each other, in units per second, hit each
+/// other: neither lies on the other.
 const LYING_SPEED: f64 = 60.0;
 
 /// A body that others may lie on.

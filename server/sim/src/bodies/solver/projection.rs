@@ -15,9 +15,9 @@ use crate::collision::distances::REST_GAP;
 /// Limit of passes over an island's points, in either of the two solves.
 pub(super) const PASSES: u32 = 15;
 
-/// The gap that is kept, in units: nine times the guard's margin, and less than the rest gap. With
-/// nearly the rest gap, twice as many points would be a little too near, and the passes would take
-/// another twentieth of a heap's time without any benefit.
+/// The gap that is kept, in units: nine times the guard's margin, and less than the rest gap. If it
+/// were nearly the rest gap, twice as many points would be a little too near, and the passes would
+/// take another twentieth of a heap's time without any benefit.
 const TARGET_GAP: f32 = 0.7 * REST_GAP as f32;
 
 /// Maximum distance by which two bodies are pushed apart within a tick, in units.
@@ -208,8 +208,8 @@ impl Projection {
         }
     }
 
-    /// For each island whose shortfall `needs` is true: makes passes until none of its points lacks
-    /// more than [`TOLERANCE`], at most [`PASSES`] passes. Returns whether there was such an
+    /// Makes passes over each island whose shortfall `needs` accepts, until none of its points
+    /// lacks more than [`TOLERANCE`], at most [`PASSES`] passes. Returns whether there was such an
     /// island.
     fn passes(&mut self, contacts: &Contacts, needs: impl Fn(Shortfall) -> bool) -> bool {
         self.progress.iter_mut().for_each(|progress| progress.goes_on = needs(progress.shortfall));
@@ -291,8 +291,8 @@ impl Projection {
         }
     }
 
-    /// Takes the correction of a body from another block's projection, given its index here
-    /// and there.
+    /// Takes the correction of a body from another block's projection. The indices are the body's
+    /// here and there.
     pub(super) fn copy_from(&mut self, other: &Self, [own, theirs]: [usize; 2]) {
         if self.changes[own] != other.changes[theirs] {
             self.changes[own] = other.changes[theirs];

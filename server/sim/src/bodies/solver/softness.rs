@@ -1,8 +1,8 @@
 //! The soft constraint that pushes bodies apart.
 
 /// Frequency of the soft constraint that pushes bodies apart, as a share of the rate of sub-steps.
-/// Beyond a quarter of that rate it would ring. At half the stiffness, heaps creep for longer before
-/// they sleep.
+/// Beyond a quarter of that rate it would ring. At half the stiffness, heaps creep for longer
+/// before they sleep.
 const CONTACT_FREQUENCY: f64 = 0.25;
 
 /// Damping ratio of that constraint. It is far above critical, so that bodies do not bounce.

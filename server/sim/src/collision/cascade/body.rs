@@ -170,8 +170,8 @@ pub(crate) fn box_at(bounds: &Aabb, pose: &Pose) -> Aabb {
     box_turned(bounds, &pose.rotation(), pose.position)
 }
 
-/// The axis-aligned box around `bounds` on its way from one position to another, without a turn from
-/// the axes of the world. It is the speedbox of the body, exactly.
+/// The axis-aligned box around `bounds` on its way from one position to another. The body has the
+/// orientation of the world's axes throughout, so this is exactly its speedbox.
 pub(crate) fn box_along(bounds: &Aabb, [start, end]: [DVec3; 2]) -> Aabb {
     let (centre, reach) = (bounds.centre(), bounds.half_extents() + ROUNDING);
     let last = Aabb::from_centre(end + centre, reach);

@@ -6,8 +6,8 @@ use super::Body;
 use crate::collision::distances::ROUNDING;
 use crate::collision::pose::least_between;
 
-/// Whether the bounding spheres keep apart. The time at which two points that move in straight
-/// lines are nearest can be computed.
+/// Whether the bounding spheres keep apart. Their centres move in straight lines, so the time at
+/// which they are nearest has a closed form.
 pub(super) fn spheres_apart(a: &Body, b: &Body, margin: f64) -> bool {
     let from = b.motion.start.position - a.motion.start.position;
     let to = b.motion.end.position - a.motion.end.position;

@@ -37,8 +37,8 @@ impl FacePlane {
         };
         let is_first = ours.height >= theirs.height;
         let (mut axis, mut closest) = if is_first { of_first() } else { of_second() };
-        // The two faces are parallel except for rounding. The vertex of one may lie beside the
-        // other face, so the other face is tried as well.
+        // The two faces are parallel except for rounding. The chosen vertex may lie beside its
+        // face, so the other face is tried as well.
         if closest.is_none() && (ours.height - theirs.height).abs() < ROUNDING {
             let (other_axis, found) = if is_first { of_second() } else { of_first() };
             if found.is_some() {

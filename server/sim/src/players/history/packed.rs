@@ -1,11 +1,11 @@
 //! Past positions as bytes, with few bytes for each, because nearly all numbers of a saved match
 //! are past positions.
 //!
-//! A *run* is a row of ticks in which a player was in the world. The coordinates of a player on
-//! foot are values of `f32`, and the player mostly moves on as before. So each coordinate is
-//! extrapolated from the last three ticks, and only the difference is stored, in steps of `f32`.
-//! The widths of a run's differences, in bits, come first. The differences follow, without their
-//! highest bits. Other poses are stored unchanged.
+//! A *run* is a series of consecutive ticks in which a player was in the world. The coordinates of
+//! a player on foot are values of `f32`, and the player mostly moves on as before. So each
+//! coordinate is extrapolated from the last three ticks, and only the difference is stored, in
+//! steps of `f32`. The widths of a run's differences, in bits, come first. The differences follow,
+//! without their highest bits. Other poses are stored unchanged.
 
 use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
-//! Climbing. A player in a ladder's volume moves along the view, up by the key that jumps and down by the one
-//! that crouches, without gravity. Without a key the player stays. On the ground, a player begins to
-//! climb who wants to go up. So walking past a ladder is walking.
+//! Climbing. A player in a ladder's volume moves without gravity: along the view, up with the jump
+//! key and down with the crouch key. Without a key the player stays. A player on the ground begins
+//! to climb only in order to go up, so a player can walk past a ladder.
 
 use glam::DVec3;
 
@@ -13,7 +13,7 @@ use crate::conventions::heading;
 /// Quake II.
 const CLIMB_SHARE: f64 = 200.0 / 320.0;
 
-/// Whether the player climbs in this tick. Ground that the player stands on is known already.
+/// Whether the player climbs in this tick. The caller has already looked for ground.
 pub(super) fn climbs(motion: &Motion, command: Command, surroundings: &impl Surroundings) -> bool {
     let (posture, position) = (motion.walker.posture, motion.position);
     let wants = || !motion.walker.grounded || direction(command).z > 0.0;

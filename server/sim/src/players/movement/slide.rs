@@ -38,7 +38,7 @@ fn slide(
     surroundings: &mut impl Surroundings,
     touched: &mut Touched,
 ) -> bool {
-    // The last plane is the one too many.
+    // There is room for one plane more than the maximum: the slide ends after that plane is added.
     let mut planes = ArrayVec::<DVec3, { MAX_PLANES + 1 }>::new();
     planes.extend(ground.map(|ground| ground.normal));
     let in_wedge = ground.is_some_and(|ground| ground.is_wedge);

@@ -1,8 +1,9 @@
 //! Swimming, with the numbers of Quake III (`PM_WaterMove`).
 //!
-//! A swimmer moves along the view, and up or down by the keys that jump and crouch. Without a key a
-//! swimmer sinks slowly. At the brink of a pool a swimmer hops out of it. Quake III remembers that a
-//! player hops; here, a player at the surface who rises faster than anybody swims does.
+//! A swimmer moves along the view, and up or down with the jump and crouch keys. Without a key a
+//! swimmer sinks slowly. At the brink of a pool a swimmer hops out of it. Quake III remembers that
+//! a player hops. Here, a player at the surface who rises faster than anybody swims counts as
+//! hopping.
 
 use glam::{DVec3, Vec3};
 
@@ -34,7 +35,7 @@ const BRINK: f32 = 14.0;
 /// How a player in a liquid moves in a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Water {
-    /// Not at all as in a liquid: on land, or with wet feet in the air or on the ground.
+    /// By the rules outside liquids: on land, or with wet feet in the air or on the ground.
     Walks(Option<Depth>),
     /// By the rules of this module, without gravity.
     Swims(Depth),

@@ -33,7 +33,7 @@ const MOST: usize = 8;
 /// allows. So it is tried at these heights above the given one, in units.
 const RAISED: [f64; 3] = [0.0, 1.0 / 64.0, 1.0 / 16.0];
 
-/// A body with what clients know of its motion beside a snapshot.
+/// A body, with the parts of its motion that clients know and a snapshot does not contain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moving {
     /// The state of the body, in the form of a snapshot.
@@ -57,10 +57,10 @@ impl Moving {
         Self { state, spin, linear_move: None, swing: None, armed: None }
     }
 
-    /// The body after some ticks of `seconds` without forces: it goes where it is to go, swings, or keeps its
-    /// velocity and its spin. A body that sleeps stays, and so does one whose state is not valid,
-    /// before or after. Of a way to a goal or a swing, the ticks after the first [`Moving::MAX_TICKS`] do not
-    /// count.
+    /// The body after some ticks of `seconds` without forces: it goes to its goal, swings, or keeps
+    /// its velocity and its spin. A body that sleeps stays where it is. So does a body whose state
+    /// is not valid, before or after. On a way to a goal, or in a swing, only the first
+    /// [`Moving::MAX_TICKS`] ticks count.
     #[must_use]
     pub fn advanced(&self, ticks: u32, seconds: f64) -> Self {
         let is_known = self.is_sound() && is_tick(seconds);
@@ -89,8 +89,8 @@ impl Moving {
         LinearMove::is_under_way(self.linear_move, velocity)
     }
 
-    /// The body when its armed move begins, at the end of a tick of `seconds`. A body without one stays
-    /// as it is.
+    /// The body when its armed move begins, at the end of a tick of `seconds`. A body without an
+    /// armed move stays as it is.
     #[must_use]
     pub fn set_off(&self, seconds: f64) -> Self {
         let Some(armed) = self.armed.filter(|_| is_tick(seconds)) else { return *self };

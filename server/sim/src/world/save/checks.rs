@@ -1,5 +1,5 @@
-//! The checks of saved bytes, which may come from anyone: each number is in its range, and each pose
-//! is free.
+//! The checks of saved bytes, which may come from anyone: each number is in its range, and each
+//! pose is free.
 
 use glam::{DQuat, DVec3};
 use obsp::model::BodyKind;
@@ -109,7 +109,7 @@ impl Checks<'_> {
             return Err(damaged("a chain of attachments is too long, or a ring".to_owned()));
         }
         if !saved.agents.iter().all(is_player) {
-            return Err(damaged("an agent is no player".to_owned()));
+            return Err(damaged("an agent is not a player".to_owned()));
         }
         Ok(entities)
     }
@@ -155,7 +155,7 @@ impl Checks<'_> {
             return Err("the shape of an entity does not belong to its kind");
         }
         if entity.dynamics.own().is_some() && !entity.has_dynamics() {
-            return Err("an entity that is no dynamic body has parameters of its own");
+            return Err("an entity that is not a dynamic body has parameters of its own");
         }
         self.outside(entity)?;
         if let Some(pocket) = entity.pocket() {
@@ -169,7 +169,7 @@ impl Checks<'_> {
             numbers(&swing.place.to_array())?;
             numbers(&swing.way.to_array())?;
             if !swing.is_sound() {
-                return Err("the ticks of a swing are none, too many, or beyond both ways");
+                return Err("a swing has no ticks, has too many, or is beyond its end");
             }
         }
         speed(entity.velocity, MAX_SPEED)?;
@@ -187,7 +187,7 @@ impl Checks<'_> {
         // The two distances may be infinite, for a body that overlaps something, or that turns too
         // far.
         if entity.record.free_distance.is_nan() || entity.record.moved.is_nan() {
-            return Err("a distance is not a number");
+            return Err("a distance is NaN");
         }
         if let Some(anchor) = &entity.sleep.anchor {
             self.pose(anchor)?;
@@ -218,7 +218,7 @@ impl Checks<'_> {
             return Err(damaged(format!("tick {} is beyond {MAX_TICK}", saved.tick)));
         }
         if saved.budget.is_some_and(|budget| !(0.0..=MAX_NUMBER).contains(&budget)) {
-            return Err(damaged("the budget is negative, too great or not a number".into()));
+            return Err(damaged("the budget is negative, too great or NaN".into()));
         }
         for pair in &*saved.pairs {
             self.pair(pair, slots).map_err(error("a contact"))?;
@@ -303,7 +303,7 @@ impl Checks<'_> {
             let impulses = [normal, tangent, bitangent, point.taken];
             let impulses = impulses.map(|impulse| f64::from(impulse).abs());
             if impulses.iter().any(|impulse| !(0.0..=MAX_IMPULSE).contains(impulse)) {
-                return Err("an impulse is too great or not a number");
+                return Err("an impulse is too great or NaN");
             }
         }
         Ok(())
@@ -317,7 +317,7 @@ fn on_foot(pose: &Pose) -> Pose {
 
 fn numbers(values: &[f64]) -> Result<(), &'static str> {
     let usual = values.iter().all(|value| value.abs() <= MAX_NUMBER);
-    if usual { Ok(()) } else { Err("a number is too great or not a number") }
+    if usual { Ok(()) } else { Err("a number is too great or NaN") }
 }
 
 fn linear_move(LinearMove { goal, speed, .. }: &LinearMove) -> Result<(), &'static str> {
@@ -327,7 +327,7 @@ fn linear_move(LinearMove { goal, speed, .. }: &LinearMove) -> Result<(), &'stat
 }
 
 fn speed(velocity: DVec3, most: f64) -> Result<(), &'static str> {
-    if velocity.length() <= most { Ok(()) } else { Err("a speed is too great or not a number") }
+    if velocity.length() <= most { Ok(()) } else { Err("a speed is too great or NaN") }
 }
 
 fn unit(length: f64, most_off: f64) -> Result<(), &'static str> {

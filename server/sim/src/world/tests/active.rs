@@ -17,7 +17,7 @@ impl World {
         }
     }
 
-    /// Changes a random entity, in a random way. Returns which way it was, if the change was made.
+    /// Changes a random entity, in a random way. Returns the kind of the change, if it was made.
     fn disturb_any(&mut self, random: &mut Random) -> Option<usize> {
         let ids: Vec<EntityId> = self.entities.iter().map(|entity| entity.id).collect();
         let mut any = || ids[random.below(ids.len() as u64) as usize];
@@ -70,8 +70,8 @@ impl World {
     }
 }
 
-/// A busy match beside one that never leaves out an entity. The busy one is saved and loaded now and
-/// then.
+/// Compares a busy match with one that never leaves out an entity. The busy match is saved and
+/// restored every 50 ticks.
 #[test]
 fn a_tick_that_leaves_out_what_rests_ends_like_one_that_leaves_out_nothing() {
     let slab = Model::cuboid("slab", DVec3::new(32.0, 32.0, 8.0)).expect("a model");

@@ -1,5 +1,5 @@
 //! Bodies that are drawn in a map. A player's box stops where the planes of the brushes say. The
-//! oracle takes them from the text of the map alone.
+//! oracle reads these planes from the text of the map alone.
 
 use obsp::PlayerSize;
 
@@ -38,7 +38,7 @@ impl Brush {
             .collect()
     }
 
-    /// The brush behind planes, by the corner of each three of them.
+    /// The brush behind `planes`. Its corners are points in which three planes meet.
     fn behind(planes: &[(DVec3, f64)]) -> Self {
         let (mut corners, mut edges) = (Vec::new(), Vec::new());
         for (i, a) in planes.iter().enumerate() {
@@ -134,7 +134,7 @@ fn a_player_of_any_size_stops_at_the_planes_of_the_brushes() {
                 let hit = world.sweep(shape, DQuat::IDENTITY, [from, to], None);
                 let told = format!("{players:?}, {posture:?}, round {round}: {from} to {to}");
                 assert!(!hit.start_solid, "{told}: {hit:?}");
-                // It never gets into a brush.
+                // The box never gets into a brush.
                 for step in 0..=64 {
                     let at = from.lerp(hit.at, f64::from(step) / 64.0);
                     assert!(gap(at) > 0.0, "{told}: {} at {at}", gap(at));

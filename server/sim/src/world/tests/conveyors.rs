@@ -1,5 +1,5 @@
-//! Conveyors: bodies that stand still, and whose surfaces carry what stands on them at exactly their
-//! speed.
+//! Conveyors: bodies that stand still, and whose surfaces carry what stands on them at exactly
+//! their speed.
 
 use obsp::model::Model;
 
@@ -109,7 +109,7 @@ fn a_stack_does_not_sway() {
     let stack: Vec<EntityId> =
         (0..4).map(|n| put(&mut world, "crate", level(n), DQuat::IDENTITY)).collect();
     wait(&mut world, 2.0, &[]);
-    // It starts gently: the whole speed at once would rock the stack, as it should.
+    // The belt starts gently, because the whole speed at once would rock the stack.
     for tick in 0..=30 {
         convey(&mut world, belt, DVec3::X * f64::from(2 * tick));
         world.step(&[]);
@@ -205,8 +205,8 @@ fn who_jumps_off_keeps_the_velocity_and_who_walks_walks_on_the_belt() {
     assert!(!world.was_pushed(player), "a client predicts all of it");
 }
 
-/// The end of a belt, which its surface would leave, pushes nobody, and a belt below a wall holds
-/// what it presses against the wall.
+/// The velocity of a belt points out of its end face, so that face pushes nobody. A belt that runs
+/// towards a wall holds its load at the wall.
 #[test]
 fn the_ends_of_a_belt_are_walls() {
     let (mut world, belt) = belt(60, 0.0);

@@ -9,8 +9,8 @@ use crate::state::EntityState;
 use crate::test_maps::water;
 use crate::traits::CollisionLayers;
 
-/// A trough of 2,000 units along x with water up to the height `surface`. `entities` are volumes and
-/// point entities.
+/// A trough of 2,000 units along x with water up to the height `surface`. `entities` are volumes
+/// and point entities.
 fn trough(surface: i32, entities: &str) -> Arc<obsp::Map> {
     let blocks = [
         ([-1016, -216, -16], [1016, 216, 0]),
@@ -55,8 +55,8 @@ fn ahead(yaw: u16) -> Command {
     Command { forward: 127, yaw, ..Command::default() }
 }
 
-/// In the frame of the water all is as in water that stands: 160 units a second by a key, and 60
-/// down without one.
+/// In the frame of the water, a swimmer moves as in still water: at 160 units per second with a
+/// key, and down at 60 without one.
 #[test]
 fn a_swimmer_is_carried_and_swims_relative_to_the_flow() {
     let map = trough(300, &east("100"));
@@ -91,11 +91,11 @@ fn a_current_carries_who_stands_or_wades_in_it_and_nobody_beside_it() {
     let (mut world, id) = world_of(&east("120"));
     run(&mut world, 1.0, &[]);
     assert!((velocity(&world, id).x - 120.0).abs() < 1.0, "{}", velocity(&world, id));
-    // Against it, 320 · 5/6 of a runner with wet feet.
+    // Against the current, a runner with wet feet makes 320 · 5/6.
     run(&mut world, 1.0, &[(id, ahead(32_768))]);
     let runs = velocity(&world, id).x;
     assert!((runs - (120.0 - 320.0 * 5.0 / 6.0)).abs() < 1.0, "{runs}");
-    // The current ends below the feet, a unit up, or begins above them; there is no water.
+    // A current that ends below the point of the feet, one that begins above it, and no current.
     for entities in [current(&[], 0, 1) + "", current(&[], 2, 400), String::new()] {
         let (mut world, id) = world_of(&entities);
         run(&mut world, 1.0, &[]);
@@ -137,8 +137,8 @@ fn the_keys_of_a_current_say_how_it_flows() {
     assert_eq!((at(50.0), at(100.0)), (-100.0, 100.0));
 }
 
-/// Two currents along one way carry no faster than the faster one, and two that cross carry aslant at
-/// its speed.
+/// Two currents in the same direction carry no faster than the faster one. Two that cross carry
+/// diagonally, at the speed of the faster one.
 #[test]
 fn several_currents_carry_no_faster_than_the_fastest() {
     let north = current(&[("angle", "90"), ("speed", "100")], 0, 400);
@@ -174,7 +174,7 @@ fn what_floats_drifts_with_the_stream() {
         assert!((end - 984.0).abs() < 8.0, "{tick_rate}: it lies at {end}");
         assert!(world.is_clean());
     }
-    // In water that stands it stays.
+    // In still water the raft stays.
     let mut still = world(&trough(100, ""), 60);
     let raft = still.throw("crate", DVec3::new(-600.0, 0.0, 110.0), DVec3::ZERO, DVec3::ZERO);
     run(&mut still, 5.0, &[]);

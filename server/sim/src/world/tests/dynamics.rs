@@ -63,7 +63,7 @@ fn a_falling_body_reaches_its_terminal_velocity() {
     }
 }
 
-/// Without gravity, a body of a damping *c* stops after the way v / c.
+/// Without gravity, a body of a damping *c* stops after a distance of v / c.
 #[test]
 fn a_damped_body_stops_after_a_known_way() {
     let mut world = shaft(512);
@@ -76,7 +76,7 @@ fn a_damped_body_stops_after_a_known_way() {
     assert!(state.asleep, "a body that floats at rest sleeps: {state:?}");
 }
 
-/// The acceleration is the force divided by the mass, which is the game's.
+/// The acceleration is the force divided by the mass that the game has set.
 #[test]
 fn a_force_accelerates_by_its_share_of_the_mass() {
     for mass in [0.01, 3.0, 66.0, 1e6] {
@@ -164,7 +164,8 @@ fn balloons_pile_up_below_the_ceiling() {
     }
 }
 
-/// A force that friction balances does not keep a body awake. A stronger one moves it by F/m - μg.
+/// A force that friction balances does not keep a body awake. A stronger force accelerates it by
+/// F/m - μg.
 #[test]
 fn a_force_within_friction_lets_a_body_sleep() {
     let mut world = shaft(512);

@@ -24,8 +24,8 @@ fn stack() -> (World, [u16; 2]) {
     (world, slots)
 }
 
-/// The number of ticks of this rate after which two crates of a heap sleep that stay where they are,
-/// but are faster than a body that is still. The first of the ticks sets their anchors.
+/// The number of ticks at this rate after which two stacked crates sleep. The crates stay in place,
+/// but are too fast to count as still. The first tick sets their anchors.
 fn ticks_until_sleep(rate: f64) -> u32 {
     let (mut world, slots) = stack();
     for slot in slots {
@@ -45,7 +45,8 @@ fn ticks_until_sleep(rate: f64) -> u32 {
     ticks.expect("the crates sleep")
 }
 
-/// 0.15 seconds have three ticks at 20 Hz, and five at 30 Hz. From 41 Hz on they have more than six.
+/// Rounded up, 0.15 seconds are three ticks at 20 Hz, and five at 30 Hz. From 41 Hz on they are
+/// more than six.
 #[test]
 fn a_body_that_jitters_in_a_heap_sleeps_after_six_ticks_at_least() {
     for (rate, ticks) in

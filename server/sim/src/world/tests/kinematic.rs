@@ -353,7 +353,7 @@ fn players_who_stand_on_what_a_lift_carries_do_not_stop_it() {
     }
 }
 
-/// A bar that sweeps through a heap of mixed bodies and players.
+/// A bar sweeps through a heap of mixed bodies and players.
 fn sweep(threads: u16, ticks: usize, saved_at: Option<usize>) -> (u64, f64) {
     let mut stage = Stage::new(threads);
     let mut random = crate::random::Random::new(9);
@@ -467,8 +467,8 @@ fn a_stopped_lift_that_starts_slowly_takes_a_sleeping_heap_along() {
 }
 
 /// Symptom: a crate sank into a lift that was made intangible and placed again at once. Cause: both
-/// were as in the search before, so the pair that had been dropped was not looked for. Cure: a body
-/// that leaves the world is searched as if it were new.
+/// bodies were unchanged since the last search, so the search did not find the dropped pair again.
+/// Cure: a body that leaves the world is searched as if it were new.
 #[test]
 fn a_lift_that_is_placed_again_where_it_was_carries_what_lay_on_it() {
     for waits in [3, 12, 30, 200] {

@@ -10,7 +10,7 @@ const RED: u32 = 1 << 1;
 /// Members of the red team pass through each other.
 const TEAM: CollisionLayers = CollisionLayers { layers: RED, mask: !RED };
 
-/// Nothing but the map stops it.
+/// Nothing but the map stops an entity with these layers.
 const GHOST: CollisionLayers = CollisionLayers { layers: 0, mask: 0 };
 
 /// A match, and the audits that judge each of its ticks.

@@ -92,8 +92,8 @@ fn grenades_among_crates_never_overlap() {
     }
 }
 
-/// Symptom: a crate fell into a grenade that slept. Cause: the crate woke the grenade, and the search
-/// for the contacts of woken bodies dropped the pair. A grenade searches for nothing itself.
+/// Symptom: a crate fell into a grenade that slept. Cause: the crate woke the grenade, and the
+/// search for the contacts of woken bodies dropped the pair. A grenade searches for nothing itself.
 #[test]
 fn a_crate_that_falls_on_a_sleeping_grenade_stops_at_it() {
     let map = chamber(400, 300);

@@ -188,8 +188,8 @@ fn a_body_on_a_removed_body_falls() {
     }
 }
 
-/// Symptom: a new body had contacts with what the removed body in its slot had touched, and took
-/// their impulses over. Contacts name bodies by slot alone, so they are forgotten with the body.
+/// Symptom: a new body had the contacts of the removed body in its slot, with their impulses.
+/// Cause: contacts name bodies by slot alone. Cure: they are forgotten when the body is removed.
 #[test]
 fn a_body_in_the_slot_of_a_removed_one_has_none_of_its_contacts() {
     let others = |world: &World, id| -> Vec<_> {
@@ -215,8 +215,8 @@ fn a_body_in_the_slot_of_a_removed_one_has_none_of_its_contacts() {
     }
 }
 
-/// Agents take no place for players, and the match keeps these places free. Another agent than the
-/// last that fits is refused. A saved match has the same agents.
+/// Agents take no place for players, and the match keeps these places free. One agent more than fit
+/// is refused. A saved match has the same agents.
 #[test]
 fn agents_take_no_places_for_players() {
     let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");

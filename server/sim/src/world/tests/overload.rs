@@ -201,7 +201,7 @@ fn the_number_of_threads_degrades_nothing_else() {
     assert_eq!([2, 3, 8].map(digest), [one; 3]);
 }
 
-/// The bodies of one heap have mixed paces, which no budget would give them.
+/// The bodies of one heap get mixed paces, which no budget gives them.
 #[test]
 fn bodies_of_any_pace_do_not_overlap_those_around_them() {
     for seed in 0..6 {

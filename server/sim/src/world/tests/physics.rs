@@ -171,7 +171,7 @@ fn a_body_that_is_held_in_the_air_does_not_fall_asleep() {
     assert!(sleeps_when_held(true), "the solver found the forces on the body balanced");
 }
 
-/// A wall may be nearer than the floor, where friction holds a body against it. It carries nothing.
+/// Friction may hold a body against a wall that is nearer than the floor. The wall carries nothing.
 #[test]
 fn a_body_beside_a_wall_sleeps_as_soon_as_one_without() {
     let mut world = World::new(chamber(1_000, 500), shipped().into(), CONFIG).expect("a match");
@@ -196,8 +196,8 @@ fn a_body_beside_a_wall_sleeps_as_soon_as_one_without() {
     assert!(ticks.is_some_and(|ticks| f64::from(ticks) * seconds < 0.6), "{ticks:?} ticks");
 }
 
-/// A body on an edge or a corner may be about to turn over, and is slow there. One more point than
-/// an edge has, and it lies.
+/// A body on an edge or a corner may be about to turn over, and is slow there. With one point more
+/// than an edge has, the body lies.
 #[test]
 fn a_body_on_two_points_sleeps_later_than_one_on_three() {
     let seconds_until_sleep = |points: usize| {

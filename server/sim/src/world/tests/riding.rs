@@ -1,5 +1,5 @@
-//! Riders: a player who stands still on a kinematic body stays where they are on it, whatever way
-//! the body goes and whenever it starts, turns and stops.
+//! Riders: a player who stands still on a kinematic body stays in place on it, wherever the body
+//! goes and whenever it starts, turns and stops.
 
 use obsp::model::Model;
 

@@ -6,8 +6,8 @@ use obsp::model::Material;
 use super::emergency::chamber;
 use super::*;
 
-/// The first of five crates in a row strikes the others. Returns by how much the momentum of the row
-/// changes at most, as the speed of one crate in units per second.
+/// The first of five crates in a row strikes the others. Returns by how much the momentum of the
+/// row changes at most, as the speed of one crate in units per second.
 fn deviation(gap: f64, restitution: f64, speed: f64, tick_rate: u32, is_asleep: bool) -> f64 {
     let slippery = Material::new(0.0, restitution).expect("in range");
     let models: Vec<Model> =
@@ -42,9 +42,9 @@ fn deviation(gap: f64, restitution: f64, speed: f64, tick_rate: u32, is_asleep: 
     worst
 }
 
-/// Symptom: of 300 units/s 219 came back. Cause: a crate that was pushed within the tick met the
-/// next one, which slept, and took it for a wall. Cure: a sleeper that is struck takes its share of
-/// the impulse, and wakes at the end of the tick.
+/// Symptom: of a momentum of 300 units/s only 219 were left. Cause: a crate that was pushed within
+/// the tick met the next one, which slept, and took it for a wall. Cure: a sleeper that is struck
+/// takes its share of the impulse, and wakes at the end of the tick.
 #[test]
 fn a_row_of_sleepers_that_is_struck_keeps_its_momentum() {
     for tick_rate in [20, 60, 128, 240] {

@@ -1,5 +1,5 @@
-//! Rays, sweeps and nearest points with a choice of entities, beside a look at every entity; and
-//! the impulses of contacts, beside the change of momentum.
+//! Compares rays, sweeps and nearest points for selected entities with a test of every entity, and
+//! the impulses of contacts with the change of momentum.
 
 use obsp::geometry::ConvexSolid;
 use obsp::model::Material;
@@ -19,7 +19,7 @@ fn crowded(seed: u64) -> World {
         let model = world.shipped_model(names[count % names.len()]);
         let turn: [f64; 4] = std::array::from_fn(|_| random.between(-1.0, 1.0));
         let place = any_point(&mut random) * 0.6;
-        // A place that is taken has no body.
+        // If the place is taken, no body is added.
         let _ = world.spawn_body(model, place, DQuat::from_array(turn));
     }
     world
@@ -174,7 +174,7 @@ fn numbers_that_are_not_finite_find_nothing() {
     assert_eq!(world.nearest_point(usual, -1.0, |_| true), None);
 }
 
-/// The impulse that a body takes in a tick from what it touches, by the contacts.
+/// The impulse that a body takes in a tick, summed over its contacts.
 fn taken(world: &World, id: EntityId) -> DVec3 {
     world.contacts_of(id).map(|contact| contact.normal * -contact.impulse).sum()
 }
@@ -215,8 +215,8 @@ fn the_impulses_of_a_fall_are_the_change_of_momentum() {
     }
 }
 
-/// What the guard stops, and the solver did not foresee, is told as well. The bodies of an impact
-/// tell the same impulse.
+/// The contacts also contain impacts that the solver did not foresee and the guard stopped. Both
+/// bodies of an impact report the same impulse.
 #[test]
 fn an_impact_in_the_air_is_told_to_both() {
     for speed in [200.0, 2_000.0] {

@@ -85,7 +85,7 @@ fn a_sensor_goes_with_its_entity_and_tells_each_change_once() {
         assert_eq!(told(world), [(0, target, true)]);
     }
     assert_eq!(world.digest(), again.digest());
-    // With the mine goes the sensor.
+    // The sensor leaves with the mine.
     world.remove(mine).expect("it is there");
     world.step(&[]);
     assert_eq!(told(&world), [(0, target, false)]);

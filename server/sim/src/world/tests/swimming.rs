@@ -233,7 +233,7 @@ fn swimming_is_predicted_exactly() {
     assert!(depths.iter().all(|&ticks| ticks > 50), "{depths:?}");
 }
 
-/// Beside its liquids a map is as one without any.
+/// Outside its liquids, a map behaves like one without liquids.
 #[test]
 fn a_liquid_elsewhere_changes_nothing() {
     let motions = |map: &Arc<obsp::Map>| -> Vec<PlayerMotion> {

@@ -286,8 +286,8 @@ fn a_player_walks_down_the_steps_that_they_walk_up() {
     }
 }
 
-/// Symptom: the jump pads of LibreQuake's maps pushed players along the floor. Cause: their key `angles`
-/// was not read. Cure: a pad without a target pushes along it. Quake's pitch is down.
+/// Symptom: the jump pads of LibreQuake's maps pushed players along the floor. Cause: their key
+/// `angles` was not read. Cure: a pad without a target pushes along it. Quake's pitch is down.
 #[test]
 fn a_pad_without_a_target_pushes_along_its_angles() {
     let pad = block([-290, -40, 0], [-210, 40, 8]);
@@ -338,9 +338,9 @@ fn no_player_is_too_fast_for_a_trigger() {
     }
 }
 
-/// Symptom: on LibreQuake's lqdm3 and lqdm13 players stood in jump pads for good, thrown into walls.
-/// Cause: the pads have `angles` with a pitch, and were read as if they had none. Cure: a pad pushes
-/// along `angles`, as in Quake.
+/// Symptom: on LibreQuake's lqdm3 and lqdm13 players stood in jump pads for good, thrown into
+/// walls. Cause: the pads have `angles` with a pitch, and were read as if they had none. Cure: a
+/// pad pushes along `angles`, as in Quake.
 #[test]
 fn a_pad_pushes_along_its_pitch() {
     let pad = block([-290, -40, 0], [-210, 40, 8]);
@@ -355,13 +355,13 @@ fn a_pad_pushes_along_its_pitch() {
     });
     let expected = DVec3::new(-500.0 * 78_f64.to_radians().cos(), 0.0, 489.1);
     let thrown = thrown.expect("the pad throws");
-    // Gravity may have taken a tick of it.
+    // Gravity may have acted for a tick.
     assert!(thrown.distance(expected) < 800.0 / 60.0 + 1.0, "{thrown}, not {expected}");
 }
 
-/// A player with a set of twice the speed and less gravity moves by it, and so does the prediction,
-/// from the tick in which the set begins to hold. A saved match goes on with it. Another player
-/// moves as usual.
+/// A player with a set of twice the speed and less gravity moves by that set from the tick in which
+/// it is given, and so does the prediction. A saved match keeps the set. Another player moves as
+/// usual.
 #[test]
 fn one_player_moves_by_a_set_of_their_own() {
     let usual = MovementParameters::default();
@@ -422,8 +422,8 @@ fn one_player_moves_by_a_set_of_their_own() {
     assert_eq!(again.digest(), world.digest());
 }
 
-/// Symptom: with a `jump_speed` of 0, every second tick on level ground counted as one in the air, so
-/// friction braked half as much. The jump key does not take friction away, either.
+/// Symptom: with a `jump_speed` of 0, every second tick on level ground counted as one in the air,
+/// so friction braked half as much. The jump key does not take friction away, either.
 #[test]
 fn a_player_who_cannot_jump_brakes_as_others_do() {
     let usual = MovementParameters::default();
@@ -453,7 +453,7 @@ fn a_player_who_cannot_jump_brakes_as_others_do() {
     }
 }
 
-/// One step beyond the slowest jump there is: it leaves the ground, where gravity lets it.
+/// A `jump_speed` just above the limit of 0.2 leaves the ground, if the gravity is low enough.
 #[test]
 fn a_jump_of_hardly_any_speed_leaves_the_ground() {
     for (jump_speed, leaves) in [(0.2, false), (0.25, true)] {

@@ -1,6 +1,6 @@
-//! The judge: volume and potential energy of what is below a level, by sums over the triangles of a
-//! surface. The divergence theorem makes of both an integral of a power of the depth over the
-//! surface, of which each triangle has a closed form. Nothing is cut.
+//! The judge: volume and potential energy of the part of a body below a level, by sums over the
+//! triangles of a surface. The divergence theorem turns both into integrals of a power of the depth
+//! over the surface, which have a closed form for each triangle. So no body is cut.
 
 use glam::{DQuat, DVec3};
 use obsp::model::Model;
@@ -15,7 +15,7 @@ pub(crate) struct Surface {
 pub(crate) struct Below {
     /// Cubic units.
     pub(crate) volume: f64,
-    /// The sum of the depths of all that is below, in units⁴.
+    /// The integral of the depth over the volume below, in units⁴.
     pub(crate) depths: f64,
 }
 
@@ -39,11 +39,11 @@ impl Surface {
         [heights().fold(f64::MAX, f64::min), heights().fold(f64::MIN, f64::max)]
     }
 
-    /// The part that is below `level` of the turned body whose centre of mass is at `height`.
+    /// The part below `level` of the body turned by `turn`, with its centre of mass at `height`.
     pub(crate) fn below(&self, turn: DQuat, height: f64, level: f64) -> Below {
         let mut sum = Below::default();
         for [a, b, c] in self.heights(turn) {
-            // Twice the area that the triangle covers in the plan; negative on the underside.
+            // The area that the triangle covers in the plan; negative on the underside.
             let plan = 0.5 * ((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x));
             let over = [a.z, b.z, c.z].map(|z| z + height - level);
             let [first, second] = negative_powers(over);
@@ -70,7 +70,7 @@ fn negative_powers(over: [f64; 3]) -> [f64; 2] {
     let [a, b, c] = over;
     let mean = (a + b + c) / 3.0;
     let square = (a * a + b * b + c * c + a * b + b * c + c * a) / 6.0;
-    // The corner that has its sign alone cuts off a triangle of its own.
+    // A corner whose sign differs from that of the other two cuts off a triangle.
     let alone = |d: f64, [e, f]: [f64; 2]| {
         let share = d / (d - e) * (d / (d - f));
         [share * d / 3.0, share * d * d / 6.0]

@@ -49,8 +49,9 @@ fn the_lightest_bodies_come_to_rest_at_any_tick_rate() {
     }
 }
 
-/// A hundredth lighter than water, a body floats; a hundredth heavier, it sinks to the floor. As heavy
-/// as water, it stays wherever it is, and a push comes to an end. So does the fall of the heaviest.
+/// A hundredth lighter than water, a body floats; a hundredth heavier, it sinks to the floor. A
+/// body as heavy as water stays wherever it is. Its motion after a push comes to an end. The
+/// heaviest body comes to rest on the floor.
 #[test]
 fn densities_about_that_of_water_and_the_greatest() {
     let heaviest = *Material::DENSITIES.end();
@@ -88,7 +89,8 @@ fn densities_about_that_of_water_and_the_greatest() {
     assert!(states[4].position.z < 16.5 && states[4].asleep, "{:?}", states[4]);
 }
 
-/// A cube with sides of half a unit, and blocks of hundreds of units, float as deep as Archimedes says.
+/// A cube with sides of half a unit, and blocks of hundreds of units, float as deep as Archimedes
+/// says.
 #[test]
 fn tiny_and_huge_bodies_float() {
     let halves = [DVec3::splat(0.25), DVec3::new(250.0, 200.0, 60.0), DVec3::new(80.0, 80.0, 5.0)];
@@ -151,8 +153,9 @@ fn a_crate_floats_in_slime_and_lava_as_archimedes_says() {
     }
 }
 
-/// A crate that is half in water and half in lava leans towards the water, and rests where it displaces
-/// its own mass of both. The mass is that of small boxes into which the crate is divided.
+/// A crate that is half in water and half in lava leans towards the water, and rests where it
+/// displaces its own mass of both. The displaced mass is summed over small boxes into which the
+/// crate is divided.
 #[test]
 fn a_crate_between_two_liquids_displaces_its_mass_of_both() {
     let halves = brush("*water", [-1024, -1024, 0], [0, 1024, 256])

@@ -28,7 +28,7 @@ pub(crate) fn brush(texture: &str, min: [i32; 3], max: [i32; 3]) -> String {
 
 /// A basin with a floor at height zero, 2,048 units square. Its water reaches up to [`LEVEL`].
 pub(crate) fn basin(more: &str) -> Arc<obsp::Map> {
-    // Two brushes that overlap: the lift must not be that of both where they do.
+    // The two brushes overlap. Where they do, the lift must count only once.
     let water = brush("*water", [-1024, -1024, 0], [200, 1024, 256])
         + &brush("*water", [-40, -1024, 0], [1024, 1024, 256]);
     basin_of(&(water + more))

@@ -50,7 +50,7 @@ pub(super) fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
             let (position, _) = attachment.pose(vector(n, [1.0, 2.0, 3.0]), DQuat::IDENTITY);
             assert!(!n.are_usual() || position.is_finite(), "{position:?}");
         }
-        _ => unreachable!("{name} is listed, and not called"),
+        _ => unreachable!("{name} is in CALLED, but no arm calls it"),
     }
     true
 }

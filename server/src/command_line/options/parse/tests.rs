@@ -1,5 +1,5 @@
-//! The environment of a process cannot be changed safely, so each test that needs another one runs
-//! itself again, as a process of its own.
+//! The environment of a process cannot be changed safely. A test that needs another environment
+//! runs one of these tests in a child process.
 
 use std::process::{Command as Process, Output};
 
@@ -66,7 +66,7 @@ fn read_with(variables: &[(&str, &OsStr)], words: &str) -> String {
     text
 }
 
-/// The variable and the long name of each option.
+/// The variable and the long name of each option, and whether the option takes a value.
 fn variables() -> Vec<(String, String, bool)> {
     let command = Options::command();
     let named = |option: &Arg| {

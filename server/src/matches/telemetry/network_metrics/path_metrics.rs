@@ -9,8 +9,8 @@ pub(crate) const RTT_EDGES: [f64; 11] =
     [0.0005, 0.001, 0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.4, 1.0];
 
 /// Upper edges, in snapshots a second, of the buckets of the rate that a line is found to carry. A
-/// line is sent all snapshots, every second or every third. So 60, 30 and 20 are edges for 60
-/// snapshots a second, and 128 and 64 for 128.
+/// line is sent every snapshot, every second one or every third one. So 60, 30 and 20 are edges for
+/// 60 snapshots a second, and 128 and 64 for 128.
 pub(crate) const SNAPSHOT_RATE_EDGES: [f64; 7] = [10.0, 20.0, 30.0, 45.0, 60.0, 64.0, 128.0];
 
 /// Metrics of the paths to all clients, as QUIC sees them.

@@ -3,7 +3,7 @@ use metrics::{Counter, counter};
 use crate::door::outgoing::Purpose;
 use crate::matches::telemetry::catalogue;
 
-/// Metrics of what visitors cost besides the match. A server has them once.
+/// Metrics of visitors' use of the server besides the match. A server has them once.
 pub(crate) struct VisitorMetrics {
     /// Bytes that were sent, by their purpose.
     pub(crate) sent: [Counter; Purpose::ALL.len()],

@@ -13,8 +13,7 @@ const BUCKETS_PER_DOUBLING: usize = 16;
 /// Durations below `2^SHORTEST` ns, 8 µs, share the first bucket. No tick is that short.
 const SHORTEST: u32 = 13;
 
-/// Durations from `2^LONGEST` ns, 4.3 s, on share the last bucket: any such tick is
-/// a hang.
+/// Durations of `2^LONGEST` ns, 4.3 s, or more share the last bucket: any such tick is a hang.
 const LONGEST: u32 = 32;
 
 const BUCKETS: usize = (LONGEST - SHORTEST) as usize * BUCKETS_PER_DOUBLING;

@@ -106,7 +106,7 @@ fn a_player_whom_the_game_holds_is_not_stuck() {
     assert_eq!([stuck_by(64.0, 2.0), stuck_by(640.0, 10.0)], [1; 2]);
 }
 
-/// A player who jumps higher than others has not moved by it.
+/// A player who jumps higher than others, but on the spot, has not moved.
 #[test]
 fn a_jump_is_as_high_as_the_players_own_parameters_have_it() {
     let own = MovementParameters { gravity: 200.0, ..usual(ID) };

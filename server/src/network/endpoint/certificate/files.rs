@@ -64,7 +64,7 @@ fn text(path: &Path) -> Result<Vec<u8>, String> {
     let labels = labels(&bytes);
     if labels.is_empty() {
         return Err(if bytes.first() == Some(&DER) {
-            "it holds no text but binary data, which may be DER or PKCS#12; `openssl x509`, \
+            "it holds binary data instead of text, which may be DER or PKCS#12; `openssl x509`, \
              `openssl pkey` and `openssl pkcs12` turn these into PEM"
                 .to_owned()
         } else {
@@ -184,8 +184,8 @@ fn signing_key(key: &PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Stri
     })
 }
 
-/// The index in the chain of the certificate that belongs to the key. The result is also 0 if that
-/// index is not known.
+/// The index in the chain of the certificate that belongs to the key. If it is not known whether
+/// the first one belongs to the key, the index is 0. `None` if no certificate belongs to the key.
 fn matching(
     chain: &[CertificateDer<'static>],
     key: &Arc<dyn SigningKey>,

@@ -1,4 +1,4 @@
-//! Connections over loopback, honest and others.
+//! Connections over loopback, of honest visitors and of others.
 
 use axum::routing::get;
 use metrics::Counter;

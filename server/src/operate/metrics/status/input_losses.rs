@@ -8,7 +8,7 @@ use obsp_proto::server::JitterStats;
 use tracing::warn;
 
 /// Time over which rates are averaged, and least time between two log lines of one kind. A player
-/// whose line is lost is dropped after a shorter time.
+/// whose connection is lost is dropped after a shorter time.
 const WINDOW: Duration = Duration::from_secs(60);
 
 /// A loss is reported if, on average, more players than this had none of their commands used: one
@@ -47,8 +47,8 @@ pub(super) enum Loss {
 /// Remembers the counts of a minute, and when each loss was logged. It reads no clock.
 #[derive(Debug)]
 pub(super) struct InputLosses {
-    /// Counts and their times, the oldest first. Once the server has run for [`WINDOW`], the first
-    /// is that old.
+    /// Counts and their times, the oldest first. Once the server has run for [`WINDOW`], the oldest
+    /// counts have that age.
     counts: VecDeque<(Instant, Counts)>,
     /// When each kind of loss was logged last.
     logged: [Option<Instant>; 3],
@@ -105,7 +105,7 @@ impl Loss {
             Self::Unused { players } => warn!(
                 alert,
                 "in the last minute {players:.1} players stood still because none of their \
-                 commands was used; their clocks may be off, or their lines may lose everything"
+                 commands was used; their clocks may be off, or all their packets may get lost"
             ),
             Self::Early { per_second } => warn!(
                 alert,

@@ -1,5 +1,5 @@
-//! Leaves out of the page's files what only readers of the sources need. Comments alone would make a
-//! third of what a browser loads.
+//! Removes comments, indentation and empty lines from the page's files. Comments alone would be a
+//! third of the bytes that a browser loads.
 
 /// The text without empty lines, indentation, and comments that fill whole lines. A comment beside
 /// code stays.

@@ -1,10 +1,10 @@
-//! Joins a script or a style sheet with all that it imports. A browser then makes one request where
-//! it would make a hundred, one after another, and text that is compressed as a whole is a quarter
-//! smaller than its parts.
+//! Joins a script or a style sheet with all that it imports. A browser then makes one request
+//! instead of a hundred, one after another. Text that is compressed as a whole is also a quarter
+//! smaller than parts that are compressed one by one.
 //!
 //! A script keeps its own scope: it becomes a block, and `$` holds the exports of the blocks before
-//! it. This reads the page's own style, in which an import or an export is a line of its own, and no
-//! other.
+//! it. Only the style of this page's files is understood, in which each import and each export is a
+//! line of its own.
 
 use std::collections::BTreeSet;
 
@@ -34,14 +34,15 @@ struct Whole<'a, 'r> {
 }
 
 impl Whole<'_, '_> {
-    /// The text of a file, empty if it is there already or does not exist.
+    /// Returns the text of a file. It is empty if the file was joined already or does not exist.
     fn take(&mut self, path: &str) -> String {
         let is_new = self.has.insert(path.to_owned());
         let text = is_new.then(|| (self.read)(path)).flatten();
         without_comments(text.unwrap_or_default())
     }
 
-    /// Adds the script at `path`, for a browser that takes all of them from the address of `first`.
+    /// Adds the script at `path` after all that it imports. The browser loads all of them from the
+    /// address of `first`, so uses of `import.meta.url` are adapted.
     fn add_script(&mut self, path: &str, first: &str) {
         let script = self.take(path);
         let (mut body, mut exports) = (String::new(), Vec::new());

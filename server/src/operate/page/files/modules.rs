@@ -1,9 +1,10 @@
-//! The simulation as WebAssembly: a module for a page that plays in a match, and one for a page that
-//! plays a recording. `server/web/wasm/build` makes the two that ship. The second has the rules of
-//! the arena game; `--replay-module` names the one of another game.
+//! The simulation as WebAssembly: a module for a page that plays in a match, and one for a page
+//! that plays a recording. `server/web/wasm/build` makes the two that ship. The module for
+//! recordings has the rules of the arena game. `--replay-module` names a module with the rules of
+//! another game.
 //!
-//! The files are compressed with Brotli, which makes them a sixth smaller than gzip. Browsers take it
-//! over HTTPS and from their own machine.
+//! The files are compressed with Brotli, which makes them a sixth smaller than gzip. Browsers take
+//! it over HTTPS and from their own machine.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -22,7 +23,7 @@ pub(super) const REPLAY: &[u8] = include_bytes!("../../../../web/wasm/replay.was
 /// The media type of a module.
 const WASM: &str = "application/wasm";
 
-/// Bytes of the largest file of a module, which is 30 times the size of the arena game's.
+/// Maximum size of a module's file in bytes: 30 times the size of the arena game's module.
 const LARGEST: u64 = 1 << 24;
 
 /// The modules of a server.
@@ -32,7 +33,8 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// The modules that ship, or the one of `file` for recordings.
+    /// The modules that ship. The module in `file`, if there is one, replaces the one for
+    /// recordings.
     ///
     /// # Errors
     /// The file is not a module.
@@ -125,7 +127,7 @@ mod tests {
         std::fs::write(&path, PLAY).unwrap();
         let [play, replay] = Modules::new(Some(&path)).unwrap().bytes().map(<[u8]>::len);
         assert_eq!([play, replay], [PLAY.len(); 2], "the file has the module for matches");
-        // Neither a module that is not compressed nor a file of anything else is one.
+        // A module that is not compressed is refused, and so is a file of anything else.
         let beyond = vec![0; LARGEST as usize + 1];
         for (bytes, said) in [
             (&unpacked(PLAY)[..], "no WebAssembly compressed with Brotli"),

@@ -1,5 +1,5 @@
-//! `/scene`: the map's visible polygons, the models and the grid, as JSON. `seen` finds the polygons
-//! that can be seen, and `weld` makes them share their corners.
+//! `/scene`: the map's visible polygons, the models and the grid, as JSON. `seen` finds the
+//! polygons that can be seen, and `weld` makes them share their corners.
 
 mod intermission;
 #[cfg(test)]
@@ -49,7 +49,7 @@ struct Liquid {
     kind: &'static str,
     /// The planes that bound it: outward normal, and distance from the origin in units.
     planes: Vec<[f64; 4]>,
-    /// Its faces that look up into air, like the visible polygons.
+    /// Its faces that look up into air, in the same form as the visible polygons.
     surfaces: Vec<Vec<f32>>,
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn of(map: &Map, textures: Option<&SurfaceTextures>, models: &[Model]
     serde_json::to_vec(&scene).unwrap_or_default().into()
 }
 
-/// Units above a face of a liquid at which it must end, for the face to be a surface.
+/// A face of a liquid is a surface only if there is no liquid at this many units above it.
 const ABOVE: f64 = 0.25;
 
 fn liquid_of(map: &Map, liquid: &obsp::Liquid) -> Liquid {

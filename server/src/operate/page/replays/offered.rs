@@ -38,7 +38,8 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// A recording that nothing but its name, its size and the time of its last change is known of.
+    /// A recording with its name, its size and the time of its last change. Nothing else is known
+    /// yet.
     fn plain(name: String, bytes: u64, modified: Option<SystemTime>) -> Self {
         let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let changed = since.map(|since| since.as_secs());
@@ -92,8 +93,8 @@ impl Offered {
             .collect();
         found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.name.cmp(&other.name)));
         let newest = found.into_iter().map(|(_, listed)| listed).take(LISTED);
-        // A folder may have thousands of files. They are not all kept open, so the newest are opened
-        // again.
+        // A folder may have thousands of files. They are not all kept open, so the newest are
+        // opened again.
         newest.filter_map(|listed| self.summarised(listed)).collect()
     }
 

@@ -57,8 +57,8 @@ exports! {
     /// Outputs why the entity in a slot moves or rests after a tick, as JSON.
     fn why(slot: u32, tick: u32);
 
-    /// Searches for the tick in which the entity in a slot last moved before a tick, one keyframe at a
-    /// call. Returns true once the search has ended; the output then is that tick, as JSON.
+    /// Searches for the tick in which the entity in a slot last moved before `tick`, one keyframe
+    /// at a call. Returns true once the search has ended; the output is then its result, as JSON.
     fn last_moved(slot: u32, tick: u32) -> bool;
 
     /// Begins a branch after a tick, in which the entity in `slot` is changed. `change` is 0 for

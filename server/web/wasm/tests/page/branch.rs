@@ -11,7 +11,7 @@ use obsp_recording::{Playback, Recording};
 use obsp_sim::audit::Audit;
 use obsp_sim::{EntityId, Kind};
 
-/// The tick at which branches begin, and one some seconds later.
+/// The tick at which branches begin, and a tick some seconds later.
 const BEGIN: u32 = 300;
 const END: u32 = 600;
 
@@ -45,7 +45,7 @@ fn a_branch_with_nothing_changed_has_the_digests_of_the_record() {
         assert_eq!(branch.tick(), u64::from(tick));
         assert_eq!(branch.game().digest(), recorded, "tick {tick}");
     }
-    assert!(replay.show_branch(BEGIN - 1).is_none(), "there is one future before it");
+    assert!(replay.show_branch(BEGIN - 1).is_none(), "the tick is before the branch");
     replay.end_branch();
     assert!(replay.show_branch(BEGIN).is_none());
 }

@@ -15,7 +15,7 @@ use obsp_recording::{Beginning, Recorder, Recording, Writer};
 use obsp_sim::{Buttons, Command, Config, EntityId, Kind, PlayerKind};
 use rules::CaptureTheFlag;
 
-/// The ticks of the recording, and those between two keyframes.
+/// The ticks of the recording, and the ticks between two keyframes.
 const TICKS: u32 = 600;
 const BETWEEN: u32 = 150;
 
@@ -48,8 +48,8 @@ static MATCH: LazyLock<(Arc<Map>, Recorded)> = LazyLock::new(|| {
     (map, recorded)
 });
 
-/// The match is played and recorded without anything of the module. The players run to the flag of
-/// the other team, which opens their own door, and every half second they do something else.
+/// Plays and records the match without the module. The players run to the flag of the other team,
+/// which opens their own door, and every half second they do something else.
 fn recorded(map: &Arc<Map>) -> Recorded {
     let config = Config { max_players: PLAYERS as u16, ..Config::default() };
     let mut game = CaptureTheFlag.new_match(Arc::clone(map), config).unwrap();
@@ -116,7 +116,7 @@ fn every_tick_of_a_game_of_its_own_has_the_digest_of_its_match() {
         recorded.bytes.len(),
         recorded.risen
     );
-    assert!(recorded.risen > 32.0, "the rules of the game did nothing");
+    assert!(recorded.risen > 32.0, "no door or lift rose by 32 units");
     let mut replay = opened(recorded, map);
     replay.verify(TICKS).unwrap();
     let progress = replay.progress();
@@ -164,7 +164,7 @@ fn a_recording_of_another_game_is_refused_with_both_names_before_its_map_is_aske
         assert!(!is_open, "{recorded} was opened by the rules of {played}");
         let names = format!("of the game {recorded}, but this page plays {played};");
         assert!(said.contains(&names) && said.contains("--replay-module"), "{said}");
-        assert!(!page.open_map(), "nothing is open");
+        assert!(!page.open_map(), "a refused recording stayed open");
     }
     let (is_open, said) = opens(&mut page, flags, &CaptureTheFlag);
     assert!(is_open, "{said}");

@@ -48,8 +48,8 @@ fn the_obstacle_of_a_stop_is_told_after_a_restore_too() {
     }
 }
 
-/// Symptom: the page said for how many of the ticks before sleep a player had been still, which
-/// nothing counts. Cause: players do not sleep. Cure: the page says that.
+/// Symptom: the page told for how many ticks a player had been still before sleep. Cause: nothing
+/// counts these ticks, because players do not sleep. Cure: the page says that players do not sleep.
 #[test]
 fn of_players_it_is_told_that_they_do_not_sleep() {
     let mut replay = opened();
@@ -108,6 +108,6 @@ fn when_a_body_last_moved_is_what_all_ticks_say() {
             counts[usize::from(moved.contains_key(&id))] += 1;
         }
     }
-    println!("{counts:?} bodies that had not moved, and that had");
+    println!("{counts:?}: bodies that had not moved, and bodies that had moved");
     assert!(counts.iter().all(|&count| count >= 8), "{counts:?}");
 }

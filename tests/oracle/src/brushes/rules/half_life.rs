@@ -7,7 +7,7 @@ use crate::map_text::Brush;
 /// The meaning of a texture in the list.
 #[derive(Clone, Copy, PartialEq)]
 enum Texture {
-    /// Any other texture, also one that only resembles a tool's: solid in all hulls.
+    /// Any other texture, even if its name resembles that of a tool: solid in all hulls.
     Stone,
     /// Solid like `null`, unless another face decides otherwise.
     Null,

@@ -1,5 +1,5 @@
-//! Programs of other projects query a full server: gamedig, which most web pages with lists of
-//! servers use, and python-a2s, which scripts of operators use.
+//! Programs of other projects query a full server: gamedig, which web pages with lists of servers
+//! use, and python-a2s, which scripts of operators use.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -11,9 +11,9 @@ use server::{IntroductionOptions, Options};
 use super::{crowd, long_name, queried};
 use crate::joining::end;
 
-/// Queries a server by gamedig, with the port in `argv[1]`. Players and rules are required: a
-/// server that is silent about them fails. Node finds the package by its own rules, for example by
-/// `NODE_PATH`.
+/// Queries a server with gamedig, at the port in `argv[1]`. The script requires players and rules,
+/// so it fails if the server does not answer queries for them. Node finds the package by its own
+/// rules, for example through `NODE_PATH`.
 const GAMEDIG: &str = "
     const { GameDig } = require('gamedig');
     GameDig.query({
@@ -29,7 +29,7 @@ const GAMEDIG: &str = "
     })));
 ";
 
-/// Queries a server by python-a2s, with the port in `argv[1]`.
+/// Queries a server with python-a2s, at the port in `argv[1]`.
 const PYTHON_A2S: &str = "
 import a2s, json, sys
 address = ('127.0.0.1', int(sys.argv[1]))
@@ -93,7 +93,7 @@ async fn gamedig_and_python_a2s_read_a_full_server_with_long_names() {
             let is_there = other.is_there();
             if !is_there {
                 let (program, way) = (&other.program, other.way);
-                let _ = writeln!(std::io::stderr(), "SKIPPED: no package of {program}; {way}");
+                let _ = writeln!(std::io::stderr(), "SKIPPED: {program} lacks its package; {way}");
             }
             is_there
         })

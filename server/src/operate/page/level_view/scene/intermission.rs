@@ -5,7 +5,7 @@ use obsp::{Map, MapEntity};
 use obsp_sim::direction_of;
 use serde::Serialize;
 
-/// The classes of such cameras in Quake and Half-Life, and in Quake II and Quake III.
+/// The classes of these cameras: in Quake and Half-Life, and in Quake II and Quake III.
 const CLASSES: [&str; 2] = ["info_intermission", "info_player_intermission"];
 
 /// A camera that nobody moves.
@@ -18,7 +18,7 @@ pub(super) struct Intermission {
     up: [f64; 3],
 }
 
-/// The cameras of a map, in its order. One without a place is left out.
+/// The cameras of a map, in the order of its entities. A camera without a place is left out.
 pub(super) fn of(map: &Map) -> Vec<Intermission> {
     let entities = map.entities();
     let cameras = entities.iter().filter(|entity| CLASSES.contains(&entity.classname()));
@@ -34,13 +34,13 @@ pub(super) fn of(map: &Map) -> Vec<Intermission> {
     cameras.filter_map(camera).collect()
 }
 
-/// The place of the entity that a camera's `target` names, at which it looks.
+/// The place at which a camera looks: that of the entity that its `target` names.
 fn target_of(camera: &MapEntity, entities: &[MapEntity]) -> Option<DVec3> {
     let name = camera.get("target").filter(|name| !name.is_empty())?;
     entities.iter().find(|entity| entity.get("targetname") == Some(name))?.origin()
 }
 
-/// The angles of a direction. Nothing leans.
+/// The pitch, yaw and roll of a direction, in radians. The roll is zero.
 fn towards(ahead: DVec3) -> [f64; 3] {
     [(-ahead.z).atan2(ahead.x.hypot(ahead.y)), ahead.y.atan2(ahead.x), 0.0]
 }

@@ -1,6 +1,6 @@
 //! Counts the corners of a scene that lie on the edges of other polygons without being corners of
-//! these, on whole maps. The background shows through at each. The count shares nothing with
-//! the code that welds.
+//! those polygons, on whole maps. The background shows through at each such corner. The count
+//! shares no code with `weld`.
 
 use std::path::{Path, PathBuf};
 
@@ -9,15 +9,15 @@ use serde::Deserialize;
 
 use crate::matches::map_file;
 
-/// A corner nearer to an edge than this, in units, lies on it. It is half of what is welded, because
-/// the scene's numbers are rounded.
+/// A corner nearer to an edge than this, in units, lies on it. It is half of the distance in
+/// `weld`, because the scene's numbers are rounded.
 const NEAR: f64 = 1.0 / 64.0;
 
 /// A corner nearer to the end of an edge than this, in units, is at the end: a rounded number may
 /// move by that much.
 const AT_END: f64 = 1.0 / 512.0;
 
-/// What a page reads of a scene.
+/// The part of a scene that these tests read.
 #[derive(Deserialize)]
 struct Served {
     polygons: Vec<Vec<f32>>,

@@ -16,8 +16,7 @@ const BEHIND: f64 = 1.0 / 50.0;
 /// because the corner itself may touch a wall.
 const INWARD: [f64; 2] = [0.1, 0.55];
 
-/// Units between two places on a line of sight at which there may be somebody, and how many such
-/// places are tried.
+/// Units between two places that are tested on a line of sight, and the number of these places.
 const STEP: f32 = 24.0;
 const STEPS: u16 = 14;
 
@@ -45,11 +44,12 @@ impl<'a> Inside<'a> {
 
     /// Whether somebody inside can see a polygon.
     ///
-    /// Outside of a map that is sealed for rays everything is solid, so outer walls, which would
-    /// hide the rooms from above, have no free space in front of them. A map may also be sealed only
-    /// for bodies of a size, because rays get out through a crack, or into a sky that a clip brush
-    /// closes for bodies. Its outside is free for rays. There a polygon counts only if a ray leads
-    /// from it to a place at which such a body has room.
+    /// If a map is sealed for rays, everything outside is solid. The outer walls would hide the
+    /// rooms from above, but they have no free space in front of them, so they are left out. A map
+    /// may also be sealed only for bodies of a size, because rays get out through a crack, or into
+    /// a sky that a clip brush closes for bodies. The outside is then free for rays. A polygon of
+    /// such a map counts only if a ray leads from it to a place at which a body of that size has
+    /// room.
     pub(super) fn sees(&self, polygon: &Polygon) -> bool {
         let Some(point) = self.point else { return true };
         let (normal, centre) = (polygon.plane.normal, polygon.centre);

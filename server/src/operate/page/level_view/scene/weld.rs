@@ -63,7 +63,7 @@ struct Corners {
     cells: HashMap<IVec3, Vec<u32>>,
 }
 
-/// The corners on the edges that were asked for, from the end with the smaller number on.
+/// The corners on each edge that was looked up, in order from the end with the smaller number.
 type Parts = HashMap<(u32, u32), Vec<u32>>;
 
 fn cell(at: DVec3) -> IVec3 {
@@ -107,7 +107,8 @@ impl Corners {
         }
         let mut part = self.on_edge(ends.0, ends.1);
         if !part.is_empty() {
-            // An edge through other corners is bent a little, so its parts may pass further ones.
+            // An edge through other corners is bent a little, so its parts may pass further
+            // corners.
             let stops: Vec<u32> = [ends.0].into_iter().chain(part).chain([ends.1]).collect();
             part = Vec::new();
             for pair in stops.windows(2) {
