@@ -67,6 +67,9 @@ pub enum DownloadError {
         /// The most that is allowed.
         most: u32,
     },
+    /// The stream ended before the length of the content had arrived.
+    #[error("the stream ended before the length of the content had arrived")]
+    NoLength,
     /// The stream ended before the end of the content, or continued after it.
     #[error("received {received} bytes, but {length} were announced")]
     Incomplete {
@@ -132,9 +135,9 @@ impl Receiver {
     /// The content, once the stream has ended.
     ///
     /// # Errors
-    /// The stream ended before the announced length.
+    /// The stream ended before the length had arrived, or before so many bytes had.
     pub fn finish(mut self) -> Result<Vec<u8>, DownloadError> {
-        let length = self.length()?.ok_or(DownloadError::Incomplete { received: 0, length: 0 })?;
+        let length = self.length()?.ok_or(DownloadError::NoLength)?;
         let received = self.bytes.len() - LENGTH_BYTES;
         if received != length as usize {
             return Err(DownloadError::Incomplete { received, length });
@@ -191,7 +194,11 @@ mod tests {
         let mut receiver = Receiver::new(Download::Map);
         receiver.receive(&stream(b"abc")[..6]).unwrap();
         assert_eq!(receiver.finish(), Err(DownloadError::Incomplete { received: 2, length: 3 }));
-        assert!(Receiver::new(Download::Map).finish().is_err());
+        for length_bytes in 0..LENGTH_BYTES {
+            let mut receiver = Receiver::new(Download::Map);
+            receiver.receive(&stream(b"abc")[..length_bytes]).unwrap();
+            assert_eq!(receiver.finish(), Err(DownloadError::NoLength));
+        }
         assert_eq!(Download::Map.announce(&[]), None);
     }
 }

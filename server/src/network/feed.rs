@@ -10,7 +10,8 @@ mod effects;
 pub(crate) mod map_stream;
 pub(crate) mod outbox;
 pub(crate) mod path_stats;
-pub(crate) use std::sync::Arc;
+
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use obsp_proto::control::{MatchEvent, Reason, RefusalReason};
