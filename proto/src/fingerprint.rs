@@ -19,7 +19,7 @@ pub struct Fingerprint(pub [u8; 32]);
 
 /// The text is not a SHA-256.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a SHA-256 is written as 64 hexadecimal digits")]
+#[error("the text is not a SHA-256 of 64 hexadecimal digits")]
 pub struct FingerprintSyntax;
 
 impl FromStr for Fingerprint {

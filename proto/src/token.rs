@@ -107,7 +107,7 @@ pub enum TokenError {
 
 /// The text is not a [`JoinKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a join key is 64 hexadecimal digits")]
+#[error("the text is not a join key of 64 hexadecimal digits")]
 pub struct JoinKeySyntax;
 
 impl JoinKey {

@@ -1,8 +1,8 @@
 //! The authoritative server: a match that ticks on time, with the players and spectators
 //! that are connected to it.
 //!
-//! Its threads share nothing but bounded queues, the published state and the roster of
-//! players:
+//! Its threads share only queues, the published state and the roster of players. A queue that
+//! clients can fill is bounded:
 //!
 //! * The *tick thread* of a match owns its simulation. Each tick it admits new players, takes one
 //!   command per player, simulates, and publishes an immutable state. It never waits for another

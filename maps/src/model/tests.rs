@@ -216,7 +216,7 @@ fn a_text_without_faces_is_told_what_was_seen() {
 fn a_byte_order_mark_before_an_obj_is_no_part_of_it() {
     let marked = Model::from_obj("plain", &format!("\u{feff}{TETRAHEDRON}")).expect("a model");
     let plain = Model::from_obj("plain", TETRAHEDRON).expect("a model");
-    assert!(marked.is_same(&plain), "clients compare the text");
+    assert!(marked.is_same(&plain), "the byte-order mark makes another model");
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub enum EventError {
     #[error("the event cannot be encoded: {0}")]
     Encode(EncodeError),
     /// The content is not a value of the wanted type.
-    #[error("the event is not of this type: {0}")]
+    #[error("the event cannot be decoded as the wanted type: {0}")]
     Decode(DecodeError),
 }
 

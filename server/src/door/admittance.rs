@@ -117,7 +117,7 @@ impl Admittance {
         if rules.allowed != old.allowed {
             changes.push(match &rules.allowed {
                 Some(list) => format!("the list of who may play has {} entries now", list.len()),
-                None => "there is no list of who may play any more".to_owned(),
+                None => "players need not be on a list from now on".to_owned(),
             });
         }
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);

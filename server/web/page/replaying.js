@@ -3,7 +3,7 @@
 import { Timeline } from "../hud/timeline.js";
 import { Replay } from "../replay/replay.js";
 
-/** Tells the visitor that the picture takes questions, because nothing else on the screen does. */
+/** Tells the visitor what a click on the picture does, because nothing else on the screen does. */
 const INVITATION = "Click or tap a crate or a player: a panel says why it moves or rests.";
 
 /** One recording, with its timeline. */
@@ -32,7 +32,7 @@ export class Replaying {
     page.store.tickRate = tickRate;
     page.prepare({ map, map_hash: hash }).catch((error) => page.fail(error.message));
     this.timeline = new Timeline(this.replay, goLive);
-    /** Whether the visitor has been told that the picture takes questions. */
+    /** Whether the visitor has been told what a click on the picture does. */
     this.hasInvited = false;
   }
 

@@ -36,7 +36,7 @@ export const TYPES = READ.length;
  *
  * @param {EventKind} kind
  * @param {Reader} reader of the content
- * @returns {?Record<string, any>} a player is a slot and a generation
+ * @returns {?Record<string, any>} the value of a player field has a slot and a generation
  */
 export function contentOf(kind, reader) {
   try {

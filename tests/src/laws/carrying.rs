@@ -61,7 +61,7 @@ pub fn turntable(random: &mut Random) -> Case {
     let (rider, name) = flat_solid(random, size);
     let table = Solid::prism(sides, radius, 0.1 * radius);
     let (both, friction) = frictions(random);
-    // The rider must stand within the table. The middles of its sides are nearer than its corners.
+    // The rider must stand within the circle that is inscribed in the table's polygon.
     let inner = radius * (std::f64::consts::PI / sides as f64).cos();
     let arm = (inner - rider.radius()).max(0.1 * radius) * random.between(0.3, 0.9);
     let holds = random.below(3) > 0;

@@ -32,7 +32,7 @@ pub(super) fn parse(payload: &[u8]) -> Vec<Frame> {
     while !reader.0.is_empty() {
         let kind = reader.integer().expect("a frame has a type");
         let frame = parse_one(kind, &mut reader);
-        let frame = frame.unwrap_or_else(|| panic!("the server sent a bad frame of type {kind}"));
+        let frame = frame.unwrap_or_else(|| panic!("a frame of type {kind} cannot be parsed"));
         // Padding, of type 0, is left out: it does not want an acknowledgement.
         if kind != 0 {
             frames.push(frame);

@@ -177,9 +177,9 @@ fn in_the_arena() {
     nothing_ever_interpenetrates(&own_map("arena.map"), 41, TICKS, None);
 }
 
-/// With these seeds, a player once ended slightly inside a slanted wall. A free path may end at any
-/// distance beside a wall, and `f32` rounded it to empty. Players now keep a distance from surfaces
-/// that is larger than rounding.
+/// With these seeds, a player once ended slightly inside a slanted wall. A path could end at any
+/// distance from a wall, and the rounding of `f32` made a place slightly inside the wall count as
+/// free. Players now keep a distance from surfaces that is larger than this rounding.
 #[test]
 fn beside_slanted_walls() {
     for seed in [100, 101, 103, 104, 105] {

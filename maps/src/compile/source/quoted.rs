@@ -86,8 +86,9 @@ impl LineAhead {
     }
 }
 
-/// The number of braces between two strings, or with `last` behind the last string of a line;
-/// `None` if anything except braces is there.
+/// The number of braces in `gap`: the text between two strings of a line or, with `last`, the text
+/// after the last one. `None` if `gap` has anything except braces and blanks. With `last`, a
+/// comment may end it.
 fn between(gap: &[u8], last: bool) -> Option<usize> {
     let mut braces = 0;
     let mut rest = gap;

@@ -160,7 +160,7 @@ impl Node {
 }
 
 /// The share of [`rounding`] that applies to a plane perpendicular to an axis: a whole unit in the
-/// last place of the plane's distance, twice its rounding.
+/// last place of the plane's distance. The distance is off by at most half of that.
 const AXIAL: f32 = 0.25;
 
 /// A point is on a plane if its distance from the plane is at most this, in units. It is the

@@ -85,7 +85,7 @@ impl Wires {
         }
     }
 
-    /// Only the name of an entity, which sets nothing off.
+    /// The wires with only the `targetname` of an entity. They set nothing off.
     pub(super) fn named(entity: &MapEntity) -> Self {
         let targetname = entity.get("targetname").unwrap_or_default().to_owned();
         Self { targetname, ..Self::default() }

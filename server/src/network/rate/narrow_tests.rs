@@ -14,7 +14,7 @@ use crate::network::endpoint::{Limits, transport};
 const TICK_RATE: u32 = 60;
 const LIMITS: Limits = Limits { players: 32, budget: 16_000, snapshot_rate: TICK_RATE };
 
-/// Bytes of a datagram of commands, one of which comes each tick.
+/// Bytes of a datagram of commands. One such datagram comes each tick.
 const COMMANDS: usize = 50;
 
 /// Seconds at the start in which hardly anything moves.

@@ -175,7 +175,7 @@ fn another_path_begins_slowly_and_from_nothing() {
     let other = PathEstimate::new(now);
     assert!(rate.allows(3, now, &other).is_some());
     rate.sent(3, 1_600);
-    assert_eq!(rate.allows(4, now, &other), None, "more was sent than came through");
+    assert_eq!(rate.allows(4, now, &other), None, "a snapshot while 1600 bytes are unacknowledged");
 }
 
 #[test]

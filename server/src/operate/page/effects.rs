@@ -121,8 +121,8 @@ mod tests {
         assert_eq!(ticks(&effects, 0), Vec::from_iter(1..=kept));
         assert_eq!(ticks(&effects, kept - 2), [kept - 1, kept]);
         assert!(ticks(&effects, kept).is_empty());
-        // One more effect than are kept: first after the others were taken, then while they still
-        // wait.
+        // The oldest effects are dropped if one more comes than are kept. First the others have
+        // been taken already, then all of them still wait.
         publish(&sender, kept + 1..=kept + 1);
         assert_eq!(ticks(&effects, 0), Vec::from_iter(2..=kept + 1));
         publish(&sender, kept + 2..=2 * kept + 2);

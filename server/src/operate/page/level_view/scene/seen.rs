@@ -25,7 +25,8 @@ pub(super) struct Inside<'a> {
     map: &'a Map,
     /// The size of rays, if the map has it.
     point: Option<SizeId>,
-    /// The smallest size that cannot leave the map, if rays can.
+    /// The smallest size for which the map is sealed. `None` if the map is sealed for rays too, or
+    /// for no size.
     kept_in: Option<SizeId>,
     directions: Vec<Vec3>,
 }
