@@ -1,7 +1,7 @@
-//! The same heap in Box3D, in a child process (`box3d.c`). It is compiled from a checkout of
-//! <https://github.com/erincatto/box3d>, whose folder the variable `BOX3D` names. Box3D is C, and
-//! no code of this workspace is unsafe, so Box3D runs in a process of its own. Only the time of its
-//! step counts, not the time of the exchange.
+//! Box3D plays the same heap in a child process (`box3d.c`). The bench compiles that process from a
+//! checkout of <https://github.com/erincatto/box3d>, whose folder the variable `BOX3D` names. Box3D
+//! is C, and no code of this workspace is unsafe, so Box3D runs in a process of its own. Only the
+//! time of its step counts, not the time of the exchange.
 
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};

@@ -181,7 +181,7 @@ fn keys_show_the_scores_and_reach_leave() {
     browser.hold("Escape", true);
     browser.hold("Escape", false);
     browser.wait_for("document.activeElement === document.querySelector('#join')");
-    // The same key also leads back to the match.
+    // Escape also leads back to the match.
     browser.hold("Escape", true);
     browser.hold("Escape", false);
     browser.wait_for("document.activeElement === arena.picture");

@@ -43,7 +43,7 @@ impl Script {
         Self { random, command: Command { forward: 127, yaw, ..Command::default() }, actions: 3 }
     }
 
-    /// The same script for a game with this number of actions. With three actions or fewer the
+    /// Makes this script play a game with this number of actions. With three actions or fewer the
     /// script stays as it was.
     #[must_use]
     pub fn with_actions(mut self, actions: usize) -> Self {
